@@ -1,0 +1,90 @@
+# make                build ./pgdnstrace          make unit       unit tests (no root)
+# make V=1            show the commands           make DEBUG=1    -O0 -g with sanitizers
+# make install        DESTDIR= PREFIX=/usr/local  make clean
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+CLANG   ?= clang
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
+PKGCONFIG ?= pkg-config
+BUILD   := build
+ARCH    := $(subst aarch64,arm64,$(subst x86_64,x86,$(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))))
+Q       := $(if $(filter 1,$(V)),,@)
+say      = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
+
+LIBS     := libbpf libelf zlib ncursesw jansson capstone libcares libmicrohttpd
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-sign-compare
+OPTIMIZE := $(if $(filter 1,$(DEBUG)),-O0 -g3 -fsanitize=address$(comma)undefined,-O2 -g)
+comma    := ,
+CPPFLAGS += -D_GNU_SOURCE -DPGDNSTRACE_VERSION='"$(VERSION)"' -I. -Iuser -I$(BUILD)
+CFLAGS   += -std=gnu11 $(OPTIMIZE) $(WARN) $(shell $(PKGCONFIG) --cflags $(LIBS))
+LDLIBS   += $(shell $(PKGCONFIG) --libs $(LIBS))
+BPFFLAGS := -target bpf -D__TARGET_ARCH_$(ARCH) -g -O2 -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -I. -Ivmlinux \
+	    -Wno-missing-declarations
+
+SOURCES  := $(sort $(wildcard user/*.c user/*/*.c))
+OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
+PURE     := $(filter-out $(BUILD)/user/main.o,$(OBJECTS))
+BPF      := $(sort $(wildcard bpf/*.bpf.c))
+BPF_OBJS := $(BPF:%.c=$(BUILD)/%.o)
+SKELETON := $(BUILD)/pgdnstrace.skel.h
+UNITS    := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+
+all: pgdnstrace
+
+pgdnstrace: $(OBJECTS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/%.o: %.c
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/user/capture/live.o: $(SKELETON)
+
+# one BPF object of all files in bpf/, stripped of DWARF (BTF stays)
+$(BUILD)/%.bpf.o: %.bpf.c
+	$(call say,BPF,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CLANG) $(BPFFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/pgdnstrace.bpf.o: $(BPF_OBJS)
+	$(call say,BPFLINK,$@)
+	$(Q)$(BPFTOOL) gen object $@ $^
+
+$(SKELETON): $(BUILD)/pgdnstrace.bpf.o
+	$(call say,SKELETON,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name pgdnstrace >$@
+
+# unit tests: one program a module, against every object but main's
+$(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(BUILD)/libpgdnstrace.a
+	$(call say,LINK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS) -lcmocka
+
+$(BUILD)/libpgdnstrace.a: $(PURE)
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+unit: $(UNITS)
+	$(Q)failed=0; for test in $^; do $$test || failed=1; done; exit $$failed
+
+install: pgdnstrace
+	install -D -m 755 pgdnstrace $(DESTDIR)$(PREFIX)/sbin/pgdnstrace
+	install -D -m 644 user/pgdnstrace.8 $(DESTDIR)$(PREFIX)/share/man/man8/pgdnstrace.8
+
+clean:
+	rm -rf $(BUILD) pgdnstrace pgdnstrace-static
+
+format:
+	clang-format -i $(shell git ls-files '*.c' '*.h' ':!vmlinux')
+
+-include $(OBJECTS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/tests/unit/%.d)
+
+.PHONY: all unit install clean format
+.SECONDARY:

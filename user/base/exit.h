@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Exit codes: the table that the program, its help and its man page share. */
+#ifndef PGDNSTRACE_EXIT_H
+#define PGDNSTRACE_EXIT_H
+
+#define EXIT_CODES(X)                                                                              \
+	X(DONE, 0, "done")                                                                         \
+	X(FAILURE, 1, "failure")                                                                   \
+	X(USAGE, 2, "usage")                                                                       \
+	X(CANNOT_TRACE, 3, "this host cannot trace (privilege, kernel, symbols)")                  \
+	X(NO_POSTMASTER, 4, "no such postmaster, or a PID that is not one")                        \
+	X(SERVER_ENDED, 5, "the traced server ended")
+
+#define EXIT_ENUM(name, code, text) EXIT_##name = code,
+enum exit_code { EXIT_CODES(EXIT_ENUM) };
+#undef EXIT_ENUM
+
+#endif
