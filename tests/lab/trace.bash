@@ -1,0 +1,54 @@
+# shellcheck shell=bash
+# pgdnstrace in the background. LAB_TRACE names a run ("trace" when unset), so that several
+# can be told apart; its output is in $LAB_DIR/NAME.out and NAME.err.
+
+# lab_trace_start ARGUMENT...: start pgdnstrace and wait until its probes are attached.
+lab_trace_start() {
+	local base=$LAB_DIR/${LAB_TRACE:-trace}
+	"$LAB_ROOT/pgdnstrace" "$@" >"$base.out" 2>"$base.err" 3>&- &
+	echo $! >"$base.pid"
+	if ! wait_for 20 lab_trace_attached "$base"; then
+		cat "$base.err" >&2
+		return 1
+	fi
+	grep -q tracing "$base.err"
+}
+
+# Attached, or over already.
+lab_trace_attached() {
+	grep -q tracing "$1.err" || lab_gone "$(<"$1.pid")"
+}
+
+# lab_trace_pid: the PID of the tracer.
+lab_trace_pid() {
+	cat "$LAB_DIR/${LAB_TRACE:-trace}.pid"
+}
+
+# lab_trace_stop [SIGNAL]: end it (INT), wait, return its exit status. Call it from the shell
+# that started it.
+lab_trace_stop() {
+	local pid status=0
+	pid=$(lab_trace_pid)
+	kill "-${1:-INT}" "$pid" 2>/dev/null || true
+	lab_trace_wait || status=$?
+	return "$status"
+}
+
+# lab_trace_wait: wait for its end, return its exit status.
+lab_trace_wait() {
+	local status=0
+	wait "$(lab_trace_pid)" || status=$?
+	rm -f "$LAB_DIR/${LAB_TRACE:-trace}.pid"
+	return "$status"
+}
+
+# End every tracer that is still running.
+lab_trace_kill() {
+	local file pid
+	for file in "$LAB_DIR"/*.pid; do
+		[[ -s $file ]] || continue
+		pid=$(<"$file")
+		kill -TERM "$pid" 2>/dev/null || continue
+		wait_for 10 lab_gone "$pid" || kill -KILL "$pid" 2>/dev/null || true
+	done
+}
