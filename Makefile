@@ -16,10 +16,10 @@ ARCH    := $(subst aarch64,arm64,$(subst x86_64,x86,$(firstword $(subst -, ,$(sh
 Q       := $(if $(filter 1,$(V)),,@)
 say      = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
 
+comma    := ,
 LIBS     := libbpf libelf zlib ncursesw jansson capstone libcares libmicrohttpd
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-sign-compare
 OPTIMIZE := $(if $(filter 1,$(DEBUG)),-O0 -g3 -fsanitize=address$(comma)undefined,-O2 -g)
-comma    := ,
 CPPFLAGS += -D_GNU_SOURCE -DPGDNSTRACE_VERSION='"$(VERSION)"' -I. -Iuser -I$(BUILD)
 CFLAGS   += -std=gnu11 $(OPTIMIZE) $(WARN) $(shell $(PKGCONFIG) --cflags $(LIBS))
 LDLIBS   += $(shell $(PKGCONFIG) --libs $(LIBS))

@@ -3,6 +3,10 @@
 #ifndef PGDNSTRACE_EXIT_H
 #define PGDNSTRACE_EXIT_H
 
+/* stdlib's EXIT_FAILURE is a macro with the same meaning and value: ours takes its place. */
+#include <stdlib.h>
+#undef EXIT_FAILURE
+
 #define EXIT_CODES(X)                                                                              \
 	X(DONE, 0, "done")                                                                         \
 	X(FAILURE, 1, "failure")                                                                   \
@@ -14,5 +18,8 @@
 #define EXIT_ENUM(name, code, text) EXIT_##name = code,
 enum exit_code { EXIT_CODES(EXIT_ENUM) };
 #undef EXIT_ENUM
+
+/* What a code means, NULL for a number that is none. */
+const char *exit_text(int code);
 
 #endif

@@ -7,6 +7,10 @@
 #define PGDNSTRACE_SAFE_H
 
 #include <stddef.h>
+#include <stdint.h>
+
+/* The code point at text: its length in bytes (1 to 4), or 0 for a broken byte or the end. */
+int safe_utf8_decode(const char *text, uint32_t *code_point);
 
 /* Each writes at most len bytes with a NUL and returns buf; what does not fit ends in "...". */
 
