@@ -54,13 +54,14 @@ struct symbol {
 	uint64_t value; /* st_value; 0: not there */
 	uint64_t size;
 	/*
-	 * Functions: file offset for a probe, on the first instruction that the kernel emulates instead
-	 * of single-stepping where the first bytes allow it (behind endbr64, bti c or paciasp before a push;
-	 * on the je behind cmpl $imm8, x(%rip)); else of the function's first byte. Never 0.
+	 * Functions: file offset for a probe, entry or return, on the first instruction that the
+	 * kernel emulates instead of single-stepping where the first bytes allow it (prologue.h);
+	 * else of the function's first byte. Never 0. Both probes on the same offset cost one hit,
+	 * not two.
 	 */
 	uint64_t probe_offset;
-	uint64_t entry_offset; /* file offset of st_value: for return probes */
-	bool single_stepped; /* no emulated instruction was found */
+	uint64_t entry_offset; /* file offset of st_value */
+	bool single_stepped;   /* no emulated instruction was found */
 };
 
 struct symbols {
@@ -73,16 +74,25 @@ struct symbols {
 const char *function_symbol(enum function f);
 int function_first_version(enum function f);
 int function_last_version(enum function f);
+/* Whether the servers of that major version have it and it is used there. */
+bool function_expected(enum function f, int major);
 enum phase function_phase(enum function f);
 const char *variable_symbol(enum variable v);
 /* The ready marker of a version, and whether its return counts (17+) or its entry. */
 enum function function_ready(int major, bool *at_return);
 enum function function_accept(int major);
+/*
+ * The ready marker that this executable has: the version's own, or the nearest function before
+ * the first query that is there. FUNCTION_COUNT: none, and then no connection can be told ready.
+ */
+enum function symbols_ready(const struct symbols *s, bool *at_return);
+/* Bit per enum phase that cannot be told because a function isn't there. */
+unsigned int symbols_missing_phases(const struct symbols *s);
 
 /*
  * Reads .dynsym and .symtab of the ELF file behind fd. Undefined symbols and .isra, .part,
- * .constprop and .cold clones never match. -ENOEXEC with a sentence in err when it is no ELF file
- * of this machine.
+ * .constprop and .cold clones never match, nor variables of another size than the table's.
+ * -ENOEXEC with a few words in err ("not an ELF file") when it is no ELF file of this machine.
  */
 int symbols_read(int fd, struct symbols *out, char *err, size_t err_len);
 /* File offset for a probe on one function of another ELF file (libc's getaddrinfo); -ENOENT. */

@@ -27,14 +27,15 @@ struct target_query {
 };
 
 struct target {
-	int pid; /* the postmaster, as this host numbers it */
-	int pidfd; /* becomes readable when the postmaster ends */
+	int pid;    /* the postmaster, as this host numbers it */
+	int pidfd;  /* becomes readable when the postmaster ends */
 	int exe_fd; /* /proc/PID/exe, held open: survives the file's replacement */
 	char exe_path[PATH_TEXT_LEN]; /* "/proc/PID/exe": libbpf attaches through it */
-	char exe_name[PATH_TEXT_LEN]; /* where the link points, for messages; may end in " (deleted)" */
-	uint64_t load_bias; /* run-time address - st_value */
-	uint32_t netns; /* inode of the network namespace, as the kernel's ns.inum */
-	struct symbols symbols; /* of the executable, see symbols.h */
+	char exe_name[PATH_TEXT_LEN]; /* where the link points, for messages; may end in "
+					 (deleted)" */
+	uint64_t load_bias;           /* run-time address - st_value */
+	uint32_t netns;               /* inode of the network namespace, as the kernel's ns.inum */
+	struct symbols symbols;       /* of the executable, see symbols.h */
 	struct session session; /* everything that can be told of it; settings as of target_open */
 };
 
