@@ -101,6 +101,9 @@ int metric_parse(const char *name);
 /* True and *ns when the connection has that value. */
 bool conn_metric(const struct conn *c, int metric, uint64_t *ns);
 
+/* What the client felt: wait, or total where wait is absent. True and *ns when there is one. */
+bool conn_felt(const struct conn *c, uint64_t *ns);
+
 /* The phase with the largest share of wait (for the events' line); PHASE_UNKNOWN when none. */
 enum phase conn_slowest_phase(const struct conn *c);
 

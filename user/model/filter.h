@@ -27,7 +27,13 @@ int filter_add(struct filter *f, const char *text, char *err, size_t err_len);
 bool filter_match(const struct filter *f, const struct conn *c);
 /* True when c also passes --longer-than (ready connections only if their wait was that long). */
 bool filter_tell(const struct filter *f, const struct conn *c);
-/* The filter as "start" records it, "" when nothing is filtered. Returns buf. */
+/*
+ * The filter as "start" records it: "longer-than=200ms user=bob", "" when nothing is filtered.
+ * longer-than stands first. Returns buf.
+ */
+#define FILTER_LONGER_THAN "longer-than="
 const char *filter_text(const struct filter *f, char *buf, size_t len);
+/* True when a recorded filter dropped short connections: no percentiles from such a file. */
+bool filter_text_drops_short(const char *text);
 
 #endif
