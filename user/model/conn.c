@@ -73,6 +73,11 @@ bool conn_metric(const struct conn *c, int metric, uint64_t *ns)
 	return false;
 }
 
+bool conn_felt(const struct conn *c, uint64_t *ns)
+{
+	return conn_metric(c, METRIC_WAIT, ns) || conn_metric(c, METRIC_TOTAL, ns);
+}
+
 enum phase conn_slowest_phase(const struct conn *c)
 {
 	enum phase slowest = PHASE_UNKNOWN;
