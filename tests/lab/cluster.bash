@@ -153,11 +153,6 @@ lab_pg_stop() {
 	wait_for 30 lab_gone "$pid"
 }
 
-# Ended; whether somebody has collected the exit status yet does not matter.
-lab_gone() {
-	! grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
-}
-
 # lab_pg_tls NAME: let the server speak TLS, with a certificate of its own making.
 lab_pg_tls() {
 	local data

@@ -19,6 +19,8 @@ export LAB_HOME LAB_ROOT LAB_CACHE
 # route to a server address names the client address with the same N as its source.
 readonly lab_clients=250
 
+[[ -z ${BATS_VERSION:-} ]] || bats_require_minimum_version 1.5.0
+
 # shellcheck source=tests/lab/dns.bash
 . "$LAB_HOME/dns.bash"
 # shellcheck source=tests/lab/cluster.bash
@@ -50,15 +52,19 @@ wait_for() {
 	done
 }
 
+# lab_gone PID: it has ended, whether or not somebody collected its exit status.
+lab_gone() {
+	! grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
+}
+
 # lab_begin: make the folder and the namespace. Say `trap lab_end EXIT` before it, or call
 # lab_end from teardown_file.
 lab_begin() {
 	((EUID == 0)) || lab_die 'needs root'
-	LAB_DIR=$(mktemp -d "${TMPDIR:-/tmp}/pgdnstrace-lab.XXXXXX")
+	LAB_DIR=$(mktemp -d /tmp/pgdnstrace-lab.XXXXXX)
 	LAB_NS=${LAB_DIR##*/}
 	export LAB_DIR LAB_NS
 	chmod 755 "$LAB_DIR"
-	: >"$LAB_DIR/chroots"
 	lab_ns_configure
 	ip netns add "$LAB_NS"
 	ip -n "$LAB_NS" link set lo up
@@ -134,10 +140,18 @@ lab_end() {
 
 # Kill what is left in the namespace (ours by construction), then remove it.
 lab_ns_destroy() {
-	local ns=${LAB_DIR##*/} pids
-	mapfile -t pids < <(ip netns pids "$ns" 2>/dev/null)
-	((${#pids[@]} == 0)) || kill -KILL "${pids[@]}" 2>/dev/null || true
+	local ns=${LAB_DIR##*/}
+	wait_for 10 lab_ns_empty "$ns" || true
 	ip netns delete "$ns" 2>/dev/null || true
 	rm -rf "/etc/netns/$ns"
 	[[ ! -e $LAB_DIR/made-etc-netns ]] || rmdir /etc/netns 2>/dev/null || true
+}
+
+# A process may fork while it is being killed, so this is asked again until nothing is left.
+lab_ns_empty() {
+	local pids
+	mapfile -t pids < <(ip netns pids "$1" 2>/dev/null)
+	((${#pids[@]} > 0)) || return 0
+	kill -KILL "${pids[@]}" 2>/dev/null
+	return 1
 }
