@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The connections in setup now: all in brief for the counts, the oldest in full for the list. */
 #include <errno.h>
 #include <stdlib.h>

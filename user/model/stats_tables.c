@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables by key, failures and lookups. */
 #include <errno.h>
 #include <stdio.h>
