@@ -103,4 +103,7 @@ struct event {
 	};
 };
 
+/* Takes one event of a stream; an error (-errno) ends the stream. */
+typedef int (*event_sink)(void *ctx, const struct event *ev);
+
 #endif
