@@ -17,6 +17,7 @@ static const struct harmless x86_harmless[] = {
 	{ 7, 2, { 0x83, 0x3d } },             /* cmpl $imm8, x(%rip) */
 	{ 7, 2, { 0x80, 0x3d } },             /* cmpb $imm8, x(%rip) */
 	{ 7, 3, { 0x48, 0x63, 0x05 } },       /* movslq x(%rip), %rax */
+	{ 6, 2, { 0x8b, 0x05 } },             /* mov x(%rip), %eax */
 	{ 2, 2, { 0x85, 0xc0 } },             /* test %eax, %eax */
 };
 

@@ -37,6 +37,7 @@
 	X(LOG_LINE_PREFIX, "Log_line_prefix", 8)                                                   \
 	X(APPLICATION_NAME, "application_name", 8)                                                 \
 	X(LISTEN_ADDRESSES, "ListenAddresses", 8)                                                  \
+	X(POSTMASTER_PID, "PostmasterPid", 4)                                                      \
 	X(PORT, "PostPortNumber", 4)                                                               \
 	X(DATA_DIRECTORY, "DataDir", 8)                                                            \
 	X(CLUSTER_NAME, "cluster_name", 8)                                                         \

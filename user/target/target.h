@@ -9,6 +9,7 @@
 #ifndef PGDNSTRACE_TARGET_H
 #define PGDNSTRACE_TARGET_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/exit.h"
@@ -18,6 +19,7 @@
 struct problem {
 	enum exit_code exit_code;
 	char text[1024];
+	bool several; /* which postmaster? The caller prints target_list() below the text */
 };
 
 struct target_query {
@@ -27,9 +29,10 @@ struct target_query {
 };
 
 struct target {
-	int pid;    /* the postmaster, as this host numbers it */
-	int pidfd;  /* becomes readable when the postmaster ends */
-	int exe_fd; /* /proc/PID/exe, held open: survives the file's replacement */
+	int pid;        /* the postmaster, as this host numbers it */
+	int server_pid; /* as the server itself numbers it, in its own PID namespace */
+	int pidfd;      /* becomes readable when the postmaster ends */
+	int exe_fd;     /* /proc/PID/exe, held open: survives the file's replacement */
 	char exe_path[PATH_TEXT_LEN]; /* "/proc/PID/exe": libbpf attaches through it */
 	char exe_name[PATH_TEXT_LEN]; /* where the link points, for messages; may end in "
 					 (deleted)" */

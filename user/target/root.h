@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Files as a process sees them, behind its own root: chroots, containers, private mounts. */
+#ifndef PGDNSTRACE_ROOT_H
+#define PGDNSTRACE_ROOT_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* path without the first slash; absolute links stay behind that root. Negative errno. */
+ssize_t root_read(int pid, const char *path, char *buf, size_t len);
+int root_stat(int pid, const char *path, struct stat *st);
+
+#endif
