@@ -98,3 +98,11 @@ uint64_t hist_count_between(const struct hist *h, uint64_t from_ns, uint64_t to_
 		count += h->buckets[i];
 	return count;
 }
+
+uint64_t hist_border(uint64_t ns)
+{
+	unsigned int bucket = bucket_of(ns);
+	uint64_t below = bucket_start(bucket), above = bucket_start(bucket + 1);
+
+	return ns - below <= above - ns ? below : above;
+}
