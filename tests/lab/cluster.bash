@@ -194,6 +194,13 @@ lab_client6() {
 	lab_client_at "$(lab_server6 "$n")" "$@"
 }
 
+# lab_reconnect N CLIENTS COUNT: pgbench from client 10.42.0.N; each of CLIENTS connects COUNT
+# times and asks one thing. Makes CLIENTS x COUNT + 1 connections: one is pgbench's own.
+lab_reconnect() {
+	echo 'SELECT 1;' >"$LAB_DIR/select.sql"
+	lab_client "$1" pgbench -n -C -c "$2" -t "$3" -f "$LAB_DIR/select.sql" >/dev/null
+}
+
 lab_client_at() {
 	local host=$1
 	shift

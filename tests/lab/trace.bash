@@ -52,3 +52,27 @@ lab_trace_kill() {
 		wait_for 10 lab_gone "$pid" || kill -KILL "$pid" 2>/dev/null || true
 	done
 }
+
+# lab_trace_count FILE [CONDITION]: how many connections in a trace meet a jq CONDITION.
+lab_trace_count() {
+	jq -n "[inputs | select(.type == \"conn\") | select(${2:-true})] | length" "$1"
+}
+
+# lab_trace_line FILE TYPE FILTER: what a jq FILTER says of each line of that type.
+lab_trace_line() {
+	jq -r --arg type "$2" "select(.type == \$type) | $3" "$1"
+}
+
+# lab_trace_adds_up FILE: 1, and the offenders, unless the phases of every ready connection add
+# up to its total to the nanosecond, and all connections are accounted for.
+lab_trace_adds_up() {
+	local wrong
+	wrong=$(jq -c 'def ns: . * 1000 | round;
+		if .type == "conn" and .outcome == "ready" then
+			select(([.phases_us | del(.queue)[] | ns] | add) != (.total_us | ns))
+		elif .type == "end" then
+			select(.connections != .ready + .gave_up + .failed + .closed + .cancel + .killed +
+				.in_setup + .lost)
+		else empty end' "$1")
+	[[ -z $wrong ]] || { echo "does not add up: $wrong" >&2; return 1; }
+}
