@@ -53,6 +53,16 @@ lab_trace_kill() {
 	done
 }
 
+# lab_trace_wait_conns FILE N: wait until a growing trace holds N connections (it is written about
+# every second, and a connection that fails is over some time after its client has gone).
+lab_trace_wait_conns() {
+	wait_for 30 lab_trace_holds "$1" "$2"
+}
+
+lab_trace_holds() {
+	(($(grep -c '"type":"conn"' "$1") >= $2))
+}
+
 # lab_trace_count FILE [CONDITION]: how many connections in a trace meet a jq CONDITION.
 lab_trace_count() {
 	jq -n "[inputs | select(.type == \"conn\") | select(${2:-true})] | length" "$1"
