@@ -20,7 +20,8 @@ int64_t clock_offset_ns(void);
 const char *clock_rfc3339(int64_t real_ns, char *buf);
 /* "03:14:25 CEST" in the local zone. Returns buf, which holds CLOCK_TEXT_LEN. */
 const char *clock_local(int64_t real_ns, char *buf);
-/* Parses RFC 3339 (any offset, fraction optional); also "HH:MM:SS" when day_ns (a time in that UTC day) is not 0. */
+/* Parses RFC 3339 (any offset, fraction optional); also "HH:MM:SS" when day_ns (a time in that UTC
+ * day) is not 0. */
 int clock_parse(const char *text, int64_t day_ns, int64_t *real_ns);
 
 #endif

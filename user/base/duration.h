@@ -9,7 +9,8 @@
 int duration_parse(const char *text, uint64_t *ns);
 
 #define DURATION_TEXT_LEN 16
-/* Three digits and a unit, at most seven characters: "31us", "1.24ms" is "1.2ms", "10.0s", "3m20s". */
+/* Three digits and a unit, at most seven characters: "31us", "1.24ms" is "1.2ms", "10.0s", "3m20s".
+ */
 const char *duration_format(uint64_t ns, char *buf);
 
 #endif

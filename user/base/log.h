@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages for people, on standard error. A function either logs or returns an error, never both. */
+/* Messages for people, on standard error. A function either logs or returns an error, never both.
+ */
 #ifndef PGDNSTRACE_LOG_H
 #define PGDNSTRACE_LOG_H
 

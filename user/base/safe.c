@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/safe.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -80,8 +79,7 @@ int safe_utf8_decode(const char *text, uint32_t *code_point)
 	return bytes;
 }
 
-/* C0, DEL, C1, and what is not seen yet changes the order or the look of what stands beside it. */
-static bool is_control(uint32_t c)
+bool safe_is_control(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c ||
 	       (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
@@ -127,7 +125,7 @@ static bool escape_terminal(struct bounded *b, uint32_t c, const char *at, int b
 {
 	char hex[5];
 
-	if (bytes && !is_control(c))
+	if (bytes && !safe_is_control(c))
 		return false;
 	for (int i = 0; i < (bytes ? bytes : 1); i++) {
 		snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)at[i]);
@@ -140,7 +138,7 @@ static bool escape_html(struct bounded *b, uint32_t c, const char *at, int bytes
 {
 	const char *entity;
 
-	if (!bytes || is_control(c)) {
+	if (!bytes || safe_is_control(c)) {
 		bounded_put(b, REPLACEMENT, 3);
 		return true;
 	}
@@ -171,7 +169,7 @@ static bool escape_prometheus(struct bounded *b, uint32_t c, const char *at, int
 {
 	if (bytes && c == '\n')
 		bounded_put(b, "\\n", 2);
-	else if (!bytes || is_control(c))
+	else if (!bytes || safe_is_control(c))
 		bounded_put(b, REPLACEMENT, 3);
 	else if (*at == '\\')
 		bounded_put(b, "\\\\", 2);

@@ -10,8 +10,15 @@
 
 #include "model/event.h"
 
-#define TRACE_FORMAT 1
+#define TRACE_FORMAT   1
 #define TRACE_LINE_MAX (1 << 20) /* a longer line is not ours */
+
+#define TRACE_TEXT_MAX (1 << 16) /* no event's line is longer */
+/*
+ * The event's line, newline included, in buf (no NUL). Its length, 0 for EVENT_SWEEP, or
+ * -ENOBUFS when len is too short; TRACE_TEXT_MAX never is.
+ */
+int trace_line(const struct event *ev, char *buf, size_t len);
 
 /*
  * Writes one event as one line. EVENT_SWEEP writes nothing. Names are made valid UTF-8. 0 or
@@ -20,6 +27,9 @@
 int trace_write(FILE *out, const struct event *ev);
 
 struct trace_reader; /* reads one trace, line by line, in constant memory */
+
+/* Room for any message of this module. */
+#define TRACE_ERR_LEN 1280
 
 /* path "-" is standard input. 0 or -errno with a message for the user in err. */
 int trace_open(struct trace_reader **r, const char *path, char *err, size_t err_len);

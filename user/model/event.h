@@ -72,13 +72,14 @@ struct tick {
 
 struct trigger {
 	char condition[TEXT_LEN];
+	bool has_value; /* false: opened by hand */
 	double value; /* in the condition's own unit: seconds, a count, a rate per second */
 	uint64_t cut_off; /* connections that the memory cap dropped from the window's start */
 };
 
 /* What "end" says. connections = sum of outcomes + in_setup + lost. */
 struct end {
-	char reason[32]; /* interrupted, duration, server_ended, reopened, window, closed_pipe */
+	char reason[32]; /* interrupted, duration, server_ended, reopened, window, closed_pipe, merged */
 	uint64_t connections;
 	uint64_t outcomes[OUTCOME_COUNT];
 	uint64_t in_setup, before_start, lost, filtered;
@@ -89,6 +90,7 @@ struct end {
 struct event {
 	enum event_type type;
 	int64_t at_ns; /* wall clock; for EVENT_CONN the instant it was told at */
+	const char *server; /* "db1:5432" in a merged trace, else NULL; valid during the call */
 	union {
 		struct session start;
 		struct conn conn; /* EVENT_CONN, EVENT_IN_SETUP */
