@@ -22,7 +22,7 @@ WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno
 OPTIMIZE := $(if $(filter 1,$(DEBUG)),-O0 -g3 -fsanitize=address$(comma)undefined,-O2 -g)
 CPPFLAGS += -D_GNU_SOURCE -DPGDNSTRACE_VERSION='"$(VERSION)"' -I. -Iuser -I$(BUILD)
 CFLAGS   += -std=gnu11 $(OPTIMIZE) $(WARN) $(shell $(PKGCONFIG) --cflags $(LIBS))
-LDLIBS   += $(shell $(PKGCONFIG) --libs $(LIBS))
+LDLIBS   += $(shell $(PKGCONFIG) --libs $(LIBS)) -lm
 BPFFLAGS := -target bpf -D__TARGET_ARCH_$(ARCH) -g -O2 -mcpu=v3 -Wall -Wextra -Wno-unused-parameter -I. -Ivmlinux \
 	    -Wno-missing-declarations
 
