@@ -151,6 +151,41 @@ struct record {
 	struct record_lookup lookups[LOOKUPS_TOLD];
 };
 
+/* A TCP connection from its handshake on, as its server end sees it. */
+struct handshake_key {
+	struct record_addr client;
+	__u32 netns; /* inode of the network namespace */
+	__u32 server_port; /* host order */
+};
+
+struct handshake {
+	__u64 established_ns;
+	__u64 gone_ns; /* the client's FIN or RST; 0: still there */
+	__u64 bytes_at_gone; /* tcp_sock.bytes_received then */
+	__u64 sock; /* the kernel's struct sock, alive while the backend is */
+};
+
+/* A connection in setup: the record, and what the programs keep between two probes. */
+struct state {
+	struct handshake_key key; /* family 0: not a TCP connection, or not known yet */
+	__u64 lookup_enter_ns; /* of the lookup under way; 0: none */
+	__u64 lookup_node; /* user address of the name it will fill */
+	struct record rec;
+};
+
+/* Set by the loader before the programs are loaded. Addresses are the postmaster's run-time ones; 0: not there. */
+struct config {
+	__u64 application_name; /* char ** */
+	__u64 backend_start; /* int64 *, MyStartTime */
+	__u64 conn_timing; /* int64[6] */
+	__u64 wakeup_bytes; /* the ring wakes its reader when more than this waits */
+	__u32 postmaster; /* host PID */
+	__u32 netns;
+	__u32 port;
+	__u8 has_accept; /* accept is probed: only forks behind an accept are connections */
+	__u8 pad[3];
+};
+
 static inline __u32 record_lookups_told(const struct record *rec)
 {
 	return rec->lookup_count < LOOKUPS_TOLD ? rec->lookup_count : LOOKUPS_TOLD;
