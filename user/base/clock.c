@@ -29,14 +29,14 @@ int64_t clock_real_ns(void)
 }
 
 /* The tightest of a few readings: one that was preempted in between would be off by that much. */
-int64_t clock_offset_ns(void)
+static int64_t offset_of(clockid_t id)
 {
 	int64_t best_gap = INT64_MAX, offset = 0;
 
 	for (int i = 0; i < 5; i++) {
-		int64_t before = clock_read(CLOCK_MONOTONIC);
+		int64_t before = clock_read(id);
 		int64_t real = clock_read(CLOCK_REALTIME);
-		int64_t gap = clock_read(CLOCK_MONOTONIC) - before;
+		int64_t gap = clock_read(id) - before;
 
 		if (gap < best_gap) {
 			best_gap = gap;
@@ -44,6 +44,16 @@ int64_t clock_offset_ns(void)
 		}
 	}
 	return offset;
+}
+
+int64_t clock_offset_ns(void)
+{
+	return offset_of(CLOCK_MONOTONIC);
+}
+
+int64_t clock_boot_offset_ns(void)
+{
+	return offset_of(CLOCK_BOOTTIME);
 }
 
 static int64_t floor_div(int64_t value, int64_t by)

@@ -14,6 +14,8 @@ uint64_t clock_mono_ns(void); /* CLOCK_MONOTONIC, bpf_ktime_get_ns() */
 int64_t clock_real_ns(void);
 /* What to add to a monotonic time to get a wall clock time, as of now. */
 int64_t clock_offset_ns(void);
+/* The same for a time since boot, suspended time included (CLOCK_BOOTTIME, as /proc counts). */
+int64_t clock_boot_offset_ns(void);
 
 #define CLOCK_TEXT_LEN 32
 /* "2026-10-02T10:06:26.730123Z". Returns buf, which holds CLOCK_TEXT_LEN. */

@@ -53,30 +53,47 @@ static void plan_ready(struct plan *plan, const struct target *t)
 				       present(t, FUNCTION_BEGIN_REPORTING);
 }
 
-static void plan_missing(struct plan *plan, const struct target *t, enum function f)
+/* What goes missing with a function, in words; "" : no more than what it alone tells. */
+static const char *missing_words(enum function f, char *buf, size_t len)
 {
 	enum phase phase = function_phase(f);
-	const char *gone = phase == PHASE_UNKNOWN ? NULL : phase_name(phase);
 
-	/* the ready marker only moves the end when another one stands in for it */
+	/* another ready marker stands in */
 	if (f == FUNCTION_REPORT_CONNECT || f == FUNCTION_BEGIN_REPORTING)
-		gone = NULL;
-	else if (phase != PHASE_UNKNOWN)
-		plan->missing_phases |= 1u << phase;
-	if (phase == PHASE_FORK)
-		plan->missing_phases |= 1u << PHASE_QUEUE;
-	log_warn("%s has no function %s: %s%s%s", t->exe_name, function_symbol(f),
-		 phase == PHASE_FORK ? "the phases queue and " : gone ? "the phase " : "",
-		 gone ? gone : "what it tells",
-		 gone ? phase == PHASE_FORK ? " are missing" : " is missing, its time stands in the phase before" :
-			" is missing");
+		snprintf(buf, len, "the end of %s is told a little early", phase_name(phase));
+	else if (phase == PHASE_UNKNOWN)
+		snprintf(buf, len, "what it tells is missing");
+	else if (phase == PHASE_FORK)
+		snprintf(buf, len, "the phases queue and fork are missing");
+	else
+		snprintf(buf, len, "the phase %s is missing, its time stands in the phase before",
+			 phase_name(phase));
+	return buf;
+}
+
+static unsigned int missing_bits(enum function f)
+{
+	enum phase phase = function_phase(f);
+
+	if (phase == PHASE_UNKNOWN || f == FUNCTION_REPORT_CONNECT || f == FUNCTION_BEGIN_REPORTING)
+		return 0;
+	return 1u << phase | (phase == PHASE_FORK ? 1u << PHASE_QUEUE : 0);
+}
+
+static void plan_missing(struct plan *plan, const struct target *t, enum function f)
+{
+	char words[128];
+
+	plan->missing_phases |= missing_bits(f);
+	log_warn("%s has no function %s: %s", t->exe_name, function_symbol(f),
+		 missing_words(f, words, sizeof(words)));
 }
 
 static int plan_refuse(const struct target *t, const char *symbol, struct problem *problem)
 {
 	problem->exit_code = EXIT_CANNOT_TRACE;
 	snprintf(problem->text, sizeof(problem->text),
-		 "%s has no function %s, without which no connection can be told.\n"
+		 "%.500s has no function %s, without which no connection can be told.\n"
 		 "It was built without exported symbols: install a build that keeps them "
 		 "(Debian's and the PGDG's do).",
 		 t->exe_name, symbol);

@@ -19,8 +19,6 @@ struct live_options {
 	const char *btf; /* NULL: the running kernel's */
 };
 
-typedef int (*event_sink)(void *ctx, const struct event *ev);
-
 struct live;
 
 /*

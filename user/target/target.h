@@ -74,6 +74,13 @@ void listen_reader_close(struct listen_reader *r);
  */
 int target_untitled_children(const struct target *t, int *pids, int max);
 
+/* A process's number in its own PID namespace; pid itself when that cannot be read. */
+int target_inner_pid(int pid);
+/* When a process started, wall clock ns; 0 when it is gone. Known to 10 ms. */
+int64_t target_process_start(int pid);
+/* True when the postmaster runs under a seccomp filter, as containers do. */
+bool target_has_seccomp(const struct target *t);
+
 /*
  * A library that the postmaster has mapped ("libc", "libldap", "libpam": matches libc.so.6,
  * libc-2.31.so, ld-musl-x86_64.so.1 for "libc"). path: /proc/PID/map_files/..., which works for

@@ -1,0 +1,555 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "capture/live.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "capture/attach.h"
+#include "capture/decode.h"
+#include "capture/trial.h"
+#include "pgdnstrace.skel.h"
+
+#define BATCH_FIRST	128 /* states read at a time; doubled when a hash bucket holds more */
+#define WAKEUP_BYTES	(128 << 10)
+#define UNTITLED_MAX	1024
+#define SECOND_LOOK_NS	(100 * NS_PER_MS)
+
+/* Children that were under way when tracing began. */
+struct earlier {
+	int pids[UNTITLED_MAX];
+	int count;
+	uint64_t seen; /* how many there were, once the second look confirmed them */
+	uint64_t second_look_ns; /* 0: done */
+};
+
+struct sweep {
+	struct state *values;
+	__u32 *keys;
+	unsigned int batch;
+	struct conn *list;
+	size_t count, room;
+	unsigned int traced; /* of the list: those with a record of ours */
+};
+
+struct live {
+	struct target *target;
+	struct pgdnstrace *skel;
+	struct plan plan;
+	struct bpf_link *links[PROBE_COUNT + 3];
+	int link_count;
+	struct ring_buffer *ring;
+	struct listen_reader *listen;
+	uint64_t listen_drops_before;
+	struct earlier earlier;
+	struct sweep sweep;
+	/* during a drain */
+	event_sink sink;
+	void *ctx;
+	int64_t offset_ns;
+};
+
+static int problem_set(struct problem *problem, enum exit_code code, const char *format, ...)
+{
+	va_list args;
+
+	problem->exit_code = code;
+	va_start(args, format);
+	vsnprintf(problem->text, sizeof(problem->text), format, args);
+	va_end(args);
+	return -EIO;
+}
+
+static int on_libbpf(enum libbpf_print_level level, const char *format, va_list args)
+{
+	char line[1024];
+
+	vsnprintf(line, sizeof(line), format, args);
+	line[strcspn(line, "\n")] = '\0';
+	if (level == LIBBPF_DEBUG)
+		log_trace("%s", line);
+	else
+		log_debug("%s", line);
+	return 0;
+}
+
+/* -- load ---------------------------------------------------------------------------------------- */
+
+static int load_problem(struct problem *problem, const char *btf, int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		return problem_set(problem, EXIT_CANNOT_TRACE,
+				   "the kernel refuses BPF programs (%s). Tracing needs root, or CAP_BPF, CAP_PERFMON "
+				   "and CAP_SYS_PTRACE; kernel lockdown forbids it: run it with sudo on the host.",
+				   strerror(-err));
+	if (err == -ESRCH || err == -ENOENT || err == -EINVAL)
+		return problem_set(problem, EXIT_CANNOT_TRACE,
+				   "the kernel's type information (%s) cannot be used (%s). It takes a kernel with "
+				   "CONFIG_DEBUG_INFO_BTF, 5.10 or newer, or a BTF file for it named by --btf.",
+				   btf ? btf : "/sys/kernel/btf/vmlinux", strerror(-err));
+	return problem_set(problem, EXIT_CANNOT_TRACE, "cannot load the BPF programs: %s (see -v)",
+			   strerror(-err));
+}
+
+static uint64_t run_time_address(const struct target *t, enum variable v)
+{
+	uint64_t value = t->symbols.variables[v].value;
+
+	return value ? value + t->load_bias : 0;
+}
+
+static void configure(struct live *l, const struct live_options *o)
+{
+	struct target *t = l->target;
+	struct config *config = &l->skel->rodata->config;
+
+	config->postmaster = (uint32_t)t->pid;
+	config->netns = t->netns;
+	config->port = (uint32_t)t->session.port;
+	config->has_accept = l->plan.has_accept;
+	config->application_name = run_time_address(t, VARIABLE_APPLICATION_NAME);
+	config->backend_start = run_time_address(t, VARIABLE_START_TIME);
+	config->conn_timing = run_time_address(t, VARIABLE_CONN_TIMING);
+	config->wakeup_bytes = o->ring_bytes / 2 < WAKEUP_BYTES ? o->ring_bytes / 2 : WAKEUP_BYTES;
+}
+
+static int load(struct live *l, const struct live_options *o, struct problem *problem)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .btf_custom_path = o->btf);
+	int err;
+
+	if (access(o->btf ? o->btf : "/sys/kernel/btf/vmlinux", R_OK))
+		return load_problem(problem, o->btf, -ENOENT);
+	libbpf_set_print(on_libbpf);
+	l->skel = pgdnstrace__open_opts(&opts);
+	if (!l->skel)
+		return load_problem(problem, o->btf, -errno);
+	configure(l, o);
+	err = bpf_map__set_max_entries(l->skel->maps.ring, o->ring_bytes);
+	if (!err)
+		err = pgdnstrace__load(l->skel);
+	return err ? load_problem(problem, o->btf, err) : 0;
+}
+
+/* -- attach -------------------------------------------------------------------------------------- */
+
+static struct bpf_program *probe_program(const struct live *l, enum probe p)
+{
+	switch (p) {
+#define ATTACH_CASE(name, program, function, at_return)                                            \
+	case PROBE_##name:                                                                         \
+		return l->skel->progs.program;
+		PROBES(ATTACH_CASE)
+#undef ATTACH_CASE
+	default:
+		return NULL;
+	}
+}
+
+static int keep_link(struct live *l, struct bpf_link *link)
+{
+	if (!link)
+		return -errno;
+	l->links[l->link_count++] = link;
+	return 0;
+}
+
+static int attach_probe(struct live *l, enum probe p)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = probe_at_return(p));
+	const struct symbol *symbol = &l->target->symbols.functions[probe_function(p)];
+
+	log_debug("probe %s%s at offset 0x%llx%s", function_symbol(probe_function(p)),
+		  probe_at_return(p) ? " (return)" : "", (unsigned long long)symbol->probe_offset,
+		  symbol->single_stepped ? ", single-stepped" : "");
+	return keep_link(l, bpf_program__attach_uprobe_opts(probe_program(l, p), -1,
+							    l->target->exe_path,
+							    symbol->probe_offset, &opts));
+}
+
+/* What opens records comes last: none of them ever sees half of the probes. */
+static int attach(struct live *l, struct problem *problem)
+{
+	struct bpf_program *traces[] = { l->skel->progs.on_exit, l->skel->progs.on_sock_state,
+					 l->skel->progs.on_fork };
+	size_t before = l->plan.has_accept ? 3 : 2;
+
+	for (size_t i = 0; i < before; i++)
+		if (keep_link(l, bpf_program__attach_trace(traces[i])))
+			return problem_set(problem, EXIT_CANNOT_TRACE,
+					   "cannot attach to the kernel's tracepoint (%s): %s",
+					   bpf_program__name(traces[i]), strerror(errno));
+	for (int p = 0; p < PROBE_COUNT; p++)
+		if (l->plan.use[p] && attach_probe(l, p))
+			return problem_set(problem, EXIT_CANNOT_TRACE,
+					   "cannot probe %s in %s: %s",
+					   function_symbol(probe_function(p)), l->target->exe_name,
+					   strerror(errno));
+	if (before < 3 && keep_link(l, bpf_program__attach_trace(traces[2])))
+		return problem_set(problem, EXIT_CANNOT_TRACE,
+				   "cannot attach to the kernel's tracepoint (on_fork): %s",
+				   strerror(errno));
+	return 0;
+}
+
+static int check_return_probes(struct live *l, struct problem *problem)
+{
+	int safe;
+
+	if (!target_has_seccomp(l->target))
+		return 0;
+	safe = trial_return_probe(l->skel->progs.on_tls_return);
+	log_debug("the server has a seccomp filter; return probes %s under one here",
+		  safe == 1 ? "are safe" : "are not safe");
+	if (safe == 1)
+		return 0;
+	return problem_set(problem, EXIT_CANNOT_TRACE,
+			   "process %d runs under a seccomp filter, and on this kernel a return probe can make such a "
+			   "filter kill the server (%s). Nothing was attached.",
+			   l->target->pid, safe ? strerror(-safe) : "a test child was killed");
+}
+
+/* -- open and close ------------------------------------------------------------------------------ */
+
+static int on_record(void *ctx, void *data, size_t size)
+{
+	struct live *l = ctx;
+	struct event ev = { .type = EVENT_CONN };
+
+	(void)size;
+	ev.at_ns = clock_real_ns();
+	decode_conn(data, 0, l->offset_ns, &ev.conn);
+	for (size_t i = 0; i < l->sweep.count; i++)
+		if (l->sweep.list[i].host_pid == ev.conn.host_pid)
+			l->sweep.list[i].outcome = ev.conn.outcome; /* it ended meanwhile */
+	return l->sink(l->ctx, &ev);
+}
+
+static int open_ring(struct live *l, struct problem *problem)
+{
+	l->ring = ring_buffer__new(bpf_map__fd(l->skel->maps.ring), on_record, l, NULL);
+	if (!l->ring)
+		return problem_set(problem, EXIT_FAILURE, "cannot map the ring buffer: %s",
+				   strerror(errno));
+	return 0;
+}
+
+static void open_listen(struct live *l)
+{
+	struct listen_queue queue;
+
+	if (listen_reader_open(l->target, &l->listen)) {
+		log_debug("the accept queue cannot be read");
+		l->listen = NULL;
+	} else if (!listen_reader_read(l->listen, &queue)) {
+		l->listen_drops_before = queue.drops;
+	}
+}
+
+int live_open(struct live **out, struct target *t, const struct live_options *o,
+	      struct problem *problem)
+{
+	struct live *l = calloc(1, sizeof(*l));
+	int err;
+
+	*out = NULL;
+	if (!l)
+		return problem_set(problem, EXIT_FAILURE, "out of memory");
+	l->target = t;
+	err = plan_make(&l->plan, t, o->sqlstate, problem);
+	if (!err)
+		err = load(l, o, problem);
+	if (!err)
+		err = check_return_probes(l, problem);
+	if (!err)
+		err = open_ring(l, problem);
+	if (!err)
+		err = attach(l, problem);
+	if (err) {
+		live_close(l);
+		return err;
+	}
+	t->session.missing_phases = l->plan.missing_phases;
+	open_listen(l);
+	l->earlier.second_look_ns = clock_mono_ns() + SECOND_LOOK_NS;
+	l->earlier.count = target_untitled_children(t, l->earlier.pids, UNTITLED_MAX);
+	*out = l;
+	return 0;
+}
+
+void live_close(struct live *l)
+{
+	if (!l)
+		return;
+	while (l->link_count)
+		bpf_link__destroy(l->links[--l->link_count]);
+	ring_buffer__free(l->ring);
+	pgdnstrace__destroy(l->skel);
+	listen_reader_close(l->listen);
+	free(l->sweep.values);
+	free(l->sweep.keys);
+	free(l->sweep.list);
+	free(l);
+}
+
+int live_fd(const struct live *l)
+{
+	return ring_buffer__epoll_fd(l->ring);
+}
+
+int live_start(struct live *l, event_sink sink, void *ctx)
+{
+	struct event ev = { .type = EVENT_START, .at_ns = clock_real_ns() };
+
+	ev.start = l->target->session;
+	return sink(ctx, &ev);
+}
+
+int live_drain(struct live *l, event_sink sink, void *ctx)
+{
+	int err;
+
+	l->sink = sink;
+	l->ctx = ctx;
+	l->offset_ns = clock_offset_ns();
+	err = ring_buffer__consume(l->ring);
+	return err < 0 ? err : 0;
+}
+
+/* -- sweep --------------------------------------------------------------------------------------- */
+
+static int sweep_room(struct sweep *s, unsigned int batch)
+{
+	struct state *values = realloc(s->values, batch * sizeof(*values));
+	__u32 *keys;
+
+	if (!values)
+		return -ENOMEM;
+	s->values = values;
+	keys = realloc(s->keys, batch * sizeof(*keys));
+	if (!keys)
+		return -ENOMEM;
+	s->keys = keys;
+	s->batch = batch;
+	return 0;
+}
+
+static struct conn *sweep_add(struct sweep *s)
+{
+	if (s->count == s->room) {
+		size_t room = s->room ? 2 * s->room : 64;
+		struct conn *list = realloc(s->list, room * sizeof(*list));
+
+		if (!list)
+			return NULL;
+		s->list = list;
+		s->room = room;
+	}
+	return &s->list[s->count++];
+}
+
+/* Without the accept probe a child of the postmaster is a connection once it asked for its client. */
+static bool is_connection(const struct live *l, const struct state *st)
+{
+	return l->plan.has_accept || st->rec.start[PHASE_HOSTNAME];
+}
+
+static int sweep_take(struct live *l, unsigned int count, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		struct conn *c;
+
+		if (!is_connection(l, &l->sweep.values[i]))
+			continue;
+		c = sweep_add(&l->sweep);
+		if (!c)
+			return -ENOMEM;
+		decode_conn(&l->sweep.values[i].rec, now_ns, l->offset_ns, c);
+		c->outcome = OUTCOME_NONE;
+	}
+	return 0;
+}
+
+/* All states, by batches; -ENOSPC means that one hash bucket holds more than a batch. */
+static int sweep_states(struct live *l)
+{
+	int fd = bpf_map__fd(l->skel->maps.states);
+	__u32 count, batch_out, *batch_in = NULL;
+	int err = 0;
+
+	l->sweep.count = 0;
+	if (!l->sweep.batch && sweep_room(&l->sweep, BATCH_FIRST))
+		return -ENOMEM;
+	while (err != -ENOENT) {
+		count = l->sweep.batch;
+		err = bpf_map_lookup_batch(fd, batch_in, &batch_out, l->sweep.keys, l->sweep.values,
+					   &count, NULL);
+		if (err == -ENOSPC && !sweep_room(&l->sweep, 2 * l->sweep.batch))
+			continue;
+		if (err && err != -ENOENT)
+			return err;
+		if (sweep_take(l, count, clock_mono_ns()))
+			return -ENOMEM;
+		batch_in = &batch_out;
+	}
+	return 0;
+}
+
+/* Those that ended between the sweep and the drain were told as connections. */
+static void sweep_drop_ended(struct sweep *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (s->list[i].outcome == OUTCOME_NONE)
+			s->list[kept++] = s->list[i];
+	s->count = kept;
+	s->traced = (unsigned int)kept;
+}
+
+static bool traced(const struct live *l, int pid)
+{
+	for (size_t i = 0; i < l->sweep.count; i++)
+		if (l->sweep.list[i].host_pid == pid)
+			return true;
+	return false;
+}
+
+static bool among(const int *pids, int count, int pid)
+{
+	for (int i = 0; i < count; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* Keeps those that still carry the postmaster's title and have no record. */
+static void earlier_look(struct live *l)
+{
+	static int now[UNTITLED_MAX];
+	struct earlier *e = &l->earlier;
+	int kept = 0, count;
+
+	if (!e->count)
+		return;
+	count = target_untitled_children(l->target, now, UNTITLED_MAX);
+	for (int i = 0; i < e->count; i++)
+		if (among(now, count, e->pids[i]) && !traced(l, e->pids[i]))
+			e->pids[kept++] = e->pids[i];
+	e->count = kept;
+}
+
+static int earlier_list(struct live *l)
+{
+	struct earlier *e = &l->earlier;
+
+	if (e->second_look_ns && clock_mono_ns() < e->second_look_ns)
+		return 0;
+	earlier_look(l);
+	if (e->second_look_ns)
+		e->seen = (uint64_t)e->count;
+	e->second_look_ns = 0;
+	for (int i = 0; i < e->count; i++) {
+		struct conn *c = sweep_add(&l->sweep);
+
+		if (!c)
+			return -ENOMEM;
+		memset(c, 0, sizeof(*c));
+		c->host_pid = e->pids[i];
+		c->pid = target_inner_pid(e->pids[i]);
+		c->outcome = OUTCOME_NONE;
+		c->phase = PHASE_UNKNOWN;
+		c->at_ns = target_process_start(e->pids[i]);
+		c->age_ns = (uint64_t)(clock_real_ns() - c->at_ns);
+	}
+	return 0;
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct conn *x = a, *y = b;
+
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* A reload is told once, with what it changed. */
+static int settings_event(struct live *l, event_sink sink, void *ctx)
+{
+	struct settings *known = &l->target->session.settings, now = { 0 };
+	struct event ev = { .type = EVENT_SETTINGS, .at_ns = clock_real_ns() };
+
+	if (target_settings(l->target, &now))
+		return 0;
+	ev.settings.has_log_hostname = now.has_log_hostname &&
+				       now.log_hostname != known->log_hostname;
+	ev.settings.has_log_line_prefix =
+		now.has_log_line_prefix && strcmp(now.log_line_prefix, known->log_line_prefix);
+	if (!ev.settings.has_log_hostname && !ev.settings.has_log_line_prefix)
+		return 0;
+	ev.settings.log_hostname = now.log_hostname;
+	memcpy(ev.settings.log_line_prefix, now.log_line_prefix, TEXT_LEN);
+	*known = now;
+	return sink(ctx, &ev);
+}
+
+static int tick_event(struct live *l, event_sink sink, void *ctx)
+{
+	struct event ev = { .type = EVENT_TICK, .at_ns = clock_real_ns() };
+	struct listen_queue queue;
+
+	ev.tick.in_setup = l->sweep.traced;
+	ev.tick.before_start = l->earlier.seen;
+	for (int i = 0; i < LOSS_COUNT; i++)
+		ev.tick.lost[i] = __atomic_load_n(&l->skel->bss->lost[i], __ATOMIC_RELAXED);
+	if (l->listen && !listen_reader_read(l->listen, &queue)) {
+		ev.tick.has_accept_queue = true;
+		ev.tick.accept_queue = queue.length;
+		ev.tick.accept_queue_limit = queue.limit;
+		ev.tick.listen_drops = queue.drops - l->listen_drops_before;
+	}
+	return sink(ctx, &ev);
+}
+
+static int sweep_event(struct live *l, event_sink sink, void *ctx)
+{
+	struct event ev = { .type = EVENT_SWEEP, .at_ns = clock_real_ns() };
+
+	qsort(l->sweep.list, l->sweep.count, sizeof(*l->sweep.list), oldest_first);
+	ev.sweep.list = l->sweep.list;
+	ev.sweep.count = l->sweep.count;
+	return sink(ctx, &ev);
+}
+
+int live_sweep(struct live *l, event_sink sink, void *ctx)
+{
+	int err = settings_event(l, sink, ctx);
+
+	l->offset_ns = clock_offset_ns();
+	if (!err)
+		err = sweep_states(l);
+	if (!err)
+		err = live_drain(l, sink, ctx);
+	sweep_drop_ended(&l->sweep);
+	if (!err)
+		err = earlier_list(l);
+	if (!err)
+		err = sweep_event(l, sink, ctx);
+	if (!err)
+		err = tick_event(l, sink, ctx);
+	l->sweep.count = 0;
+	return err;
+}
+
+int live_freeze(struct live *l, event_sink sink, void *ctx)
+{
+	__atomic_store_n(&l->skel->bss->frozen, 1, __ATOMIC_SEQ_CST);
+	usleep(1000); /* programs that were past the check */
+	return live_sweep(l, sink, ctx);
+}
