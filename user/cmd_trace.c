@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* pgdnstrace: the live trace. Opens the server, attaches, and serves timers and signals until the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "capture/live.h"
+#include "cli.h"
+#include "commands.h"
+#include "pipeline.h"
+
+#define DRAIN_NS      (100 * NS_PER_MS)
+#define SWEEP_NS      NS_PER_S
+#define TEXT_EVERY_NS (5 * NS_PER_S)
+
+enum { POLL_RING, POLL_SERVER, POLL_SIGNALS, POLL_COUNT };
+
+struct trace {
+	struct options options;
+	struct target target;
+	struct live *live;
+	struct pipeline pipeline;
+	struct pollfd polls[POLL_COUNT];
+	uint64_t sweep_due_ns, view_due_ns, stop_ns; /* CLOCK_MONOTONIC; stop 0: never */
+	bool hangup_ends; /* started from a terminal: SIGHUP ends, else it reopens the file */
+	const char *reason; /* of the end; NULL: going on */
+	enum exit_code exit_code;
+};
+
+static enum exit_code fail(const struct problem *problem)
+{
+	log_error("%s", problem->text);
+	return problem->exit_code;
+}
+
+static bool has_terminal(void)
+{
+	int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* A shell starts background jobs with SIGINT ignored; a blocked signal is queued all the same. */
+static int open_signals(struct trace *t)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	t->hangup_ends = has_terminal();
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void finish(struct trace *t, const char *reason, enum exit_code exit_code)
+{
+	if (t->reason)
+		return;
+	t->reason = reason;
+	t->exit_code = exit_code;
+}
+
+/* What a sink or a view answered: a closed pipe is a quiet end. */
+static void check(struct trace *t, int err)
+{
+	if (!err)
+		return;
+	if (err == -EPIPE) {
+		finish(t, "closed_pipe", EXIT_DONE);
+		return;
+	}
+	if (!t->reason)
+		log_error("cannot go on: %s", strerror(-err));
+	finish(t, "error", EXIT_FAILURE);
+}
+
+static void take_signal(struct trace *t)
+{
+	struct signalfd_siginfo info;
+
+	while (read(t->polls[POLL_SIGNALS].fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGHUP || t->hangup_ends)
+			finish(t, "interrupted", EXIT_DONE);
+		else if (t->pipeline.output)
+			check(t, output_reopen(t->pipeline.output, t->pipeline.stats));
+	}
+}
+
+static int view_interval(const struct options *o, uint64_t *ns)
+{
+	*ns = o->interval_ns ? o->interval_ns : TEXT_EVERY_NS;
+	return 0;
+}
+
+static void serve_timers(struct trace *t, uint64_t now_ns)
+{
+	uint64_t every_ns;
+
+	view_interval(&t->options, &every_ns);
+	if (now_ns >= t->sweep_due_ns || now_ns >= t->view_due_ns) {
+		check(t, live_sweep(t->live, pipeline_event, &t->pipeline));
+		t->sweep_due_ns = now_ns + SWEEP_NS;
+	}
+	if (now_ns >= t->view_due_ns) {
+		check(t, pipeline_view(&t->pipeline, false));
+		t->view_due_ns = now_ns + every_ns;
+	}
+	if (t->pipeline.output)
+		check(t, output_tick(t->pipeline.output));
+	if (t->stop_ns && now_ns >= t->stop_ns)
+		finish(t, "duration", EXIT_DONE);
+}
+
+static int wait_ms(const struct trace *t, uint64_t now_ns)
+{
+	uint64_t due_ns = now_ns + DRAIN_NS;
+
+	if (t->view_due_ns < due_ns)
+		due_ns = t->view_due_ns;
+	if (t->stop_ns && t->stop_ns < due_ns)
+		due_ns = t->stop_ns;
+	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
+}
+
+static void loop(struct trace *t)
+{
+	while (!t->reason) {
+		if (poll(t->polls, POLL_COUNT, wait_ms(t, clock_mono_ns())) < 0 && errno != EINTR)
+			check(t, -errno);
+		check(t, live_drain(t->live, pipeline_event, &t->pipeline));
+		if (t->polls[POLL_SIGNALS].revents)
+			take_signal(t);
+		if (t->polls[POLL_SERVER].revents)
+			finish(t, "server_ended", EXIT_SERVER_ENDED);
+		if (!t->reason)
+			serve_timers(t, clock_mono_ns());
+	}
+}
+
+static int start(struct trace *t)
+{
+	const struct session *s = &t->target.session;
+	uint64_t now_ns = clock_mono_ns();
+
+	t->polls[POLL_RING] = (struct pollfd){ live_fd(t->live), POLLIN, 0 };
+	t->polls[POLL_SERVER] = (struct pollfd){ t->target.pidfd, POLLIN, 0 };
+	t->sweep_due_ns = t->view_due_ns = now_ns + NS_PER_S; /* the first view after 1 s in any case */
+	t->stop_ns = t->options.duration_ns ? now_ns + t->options.duration_ns : 0;
+	log_info("tracing PostgreSQL %s on port %d, postmaster %d", s->server_version, s->port,
+		 s->postmaster);
+	return live_start(t->live, pipeline_event, &t->pipeline);
+}
+
+/* The summary comes before the probes are detached, which takes seconds. */
+static enum exit_code end(struct trace *t)
+{
+	int err = 0;
+
+	if (strcmp(t->reason, "closed_pipe"))
+		err = live_freeze(t->live, pipeline_event, &t->pipeline);
+	if (!err)
+		err = pipeline_end(&t->pipeline, t->reason);
+	if (err && err != -EPIPE && t->exit_code == EXIT_DONE)
+		return EXIT_FAILURE;
+	return t->exit_code;
+}
+
+static enum exit_code run(struct trace *t, struct problem *problem)
+{
+	enum exit_code code;
+
+	if (live_open(&t->live, &t->target, &t->options.live, problem))
+		return fail(problem);
+	check(t, start(t));
+	loop(t);
+	code = end(t);
+	live_close(t->live);
+	return code;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	static struct trace t;
+	struct problem problem = { .exit_code = EXIT_FAILURE };
+	enum exit_code code;
+
+	cli_trace(argc, argv, &t.options);
+	if (target_open(&t.options.target, &t.target, &problem)) {
+		code = fail(&problem);
+		if (problem.several)
+			target_list(stderr);
+		return code;
+	}
+	filter_text(&t.options.filter, t.target.session.filter, TEXT_LEN);
+	t.polls[POLL_SIGNALS] = (struct pollfd){ open_signals(&t), POLLIN, 0 };
+	if (pipeline_open(&t.pipeline, &t.options))
+		code = fail(&t.pipeline.problem);
+	else
+		code = run(&t, &problem);
+	pipeline_close(&t.pipeline);
+	target_close(&t.target);
+	return code;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The commands, one a file (cmd_*.c). argv[0] is the program's name with the command's. Each returns an exit code. */
+#ifndef PGDNSTRACE_COMMANDS_H
+#define PGDNSTRACE_COMMANDS_H
+
+/* (name, what it does in a line); trace is the one without a name */
+#define COMMANDS(X)                                                                                \
+	X(replay, "the same views from a trace file")
+
+#define COMMAND_PROTOTYPE(name, text) int cmd_##name(int argc, char **argv);
+COMMANDS(COMMAND_PROTOTYPE)
+#undef COMMAND_PROTOTYPE
+
+int cmd_trace(int argc, char **argv);
+
+#endif

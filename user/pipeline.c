@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "pipeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "model/verdict.h"
+
+static bool files_go_to_stdout(const struct options *o)
+{
+	return o->output && !strcmp(o->output, "-");
+}
+
+int pipeline_open(struct pipeline *p, const struct options *o)
+{
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	p->options = o;
+	p->problem.exit_code = EXIT_FAILURE;
+	p->stats = stats_new();
+	if (!p->stats) {
+		snprintf(p->problem.text, sizeof(p->problem.text), "out of memory");
+		return -ENOMEM;
+	}
+	if (!o->output)
+		return 0;
+	err = output_open(&p->output, o->output, &o->filter, p->problem.text,
+			  sizeof(p->problem.text));
+	return err;
+}
+
+void pipeline_close(struct pipeline *p)
+{
+	output_close(p->output);
+	stats_free(p->stats);
+}
+
+static int event_line(const struct pipeline *p, const struct event *ev)
+{
+	if (!p->options->events || ev->type != EVENT_CONN || files_go_to_stdout(p->options) ||
+	    !filter_tell(&p->options->filter, &ev->conn))
+		return 0;
+	return text_event(stdout, &ev->conn);
+}
+
+int pipeline_event(void *ctx, const struct event *ev)
+{
+	struct pipeline *p = ctx;
+	int err = stats_event(p->stats, &p->options->filter, ev);
+
+	if (!err)
+		err = event_line(p, ev);
+	if (!err && p->output)
+		err = output_event(p->output, ev);
+	return err;
+}
+
+int pipeline_view(struct pipeline *p, bool final)
+{
+	if (p->options->view == VIEW_NONE || (p->options->events && !final))
+		return fflush(stdout) ? -errno : 0;
+	return text_view(stdout, p->stats, &p->options->show, final);
+}
+
+static void end_verdict(struct pipeline *p, struct end *end)
+{
+	struct verdict verdict;
+
+	verdict_build(p->stats, &verdict);
+	for (unsigned int i = 0; i < verdict.count && i < 4; i++)
+		verdict_line(&verdict.findings[i], end->verdict[end->verdict_count++], TEXT_LEN);
+}
+
+static void end_event(struct pipeline *p, const char *reason, struct event *ev)
+{
+	struct end *end = &ev->end;
+
+	memset(ev, 0, sizeof(*ev));
+	ev->type = EVENT_END;
+	ev->at_ns = clock_real_ns();
+	snprintf(end->reason, sizeof(end->reason), "%s", reason);
+	for (int o = 0; o < OUTCOME_COUNT; o++)
+		end->outcomes[o] = stats_outcome(p->stats, o);
+	end->connections = stats_connections(p->stats);
+	end->in_setup = stats_in_setup(p->stats);
+	end->before_start = stats_tick(p->stats)->before_start;
+	end->lost = stats_lost(p->stats);
+	end->filtered = stats_filtered(p->stats);
+	end_verdict(p, end);
+}
+
+/* Each connection still in setup as a line of its own. */
+static int tell_in_setup(struct pipeline *p)
+{
+	size_t count;
+	const struct conn *list = stats_in_setup_list(p->stats, &count);
+	struct event ev = { .type = EVENT_IN_SETUP, .at_ns = clock_real_ns() };
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		if (list[i].phase == PHASE_UNKNOWN)
+			continue;
+		ev.conn = list[i];
+		err = output_event(p->output, &ev);
+	}
+	return err;
+}
+
+int pipeline_end(struct pipeline *p, const char *reason)
+{
+	struct event ev;
+	int err = 0, shown;
+
+	end_event(p, reason, &ev);
+	if (p->output)
+		err = tell_in_setup(p);
+	if (p->output && !err)
+		err = output_event(p->output, &ev);
+	stats_event(p->stats, NULL, &ev);
+	shown = pipeline_view(p, true);
+	return err ? err : shown;
+}

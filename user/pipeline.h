@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What becomes of the stream, live or replayed: the model takes every event, the trace file and
+ * the event lines take what the filter lets through, the view shows the model.
+ */
+#ifndef PGDNSTRACE_PIPELINE_H
+#define PGDNSTRACE_PIPELINE_H
+
+#include "cli.h"
+#include "keep/output.h"
+#include "model/stats.h"
+
+struct pipeline {
+	const struct options *options;
+	struct stats *stats;
+	struct output *output; /* NULL: no -o */
+	struct problem problem; /* what pipeline_open() failed for */
+};
+
+/* 0, or -errno with problem filled. */
+int pipeline_open(struct pipeline *p, const struct options *o);
+void pipeline_close(struct pipeline *p);
+
+/* An event_sink; ctx is the pipeline. -EPIPE: nobody reads our standard output any more. */
+int pipeline_event(void *ctx, const struct event *ev);
+/* Shows the model as it is. */
+int pipeline_view(struct pipeline *p, bool final);
+/*
+ * The end of a live trace: tells the files what is still in setup and the totals, then prints
+ * the summary. reason as in struct end. 0; -EIO when a file was not written in full.
+ */
+int pipeline_end(struct pipeline *p, const char *reason);
+
+#endif
