@@ -69,7 +69,7 @@ struct symbols {
 	struct symbol functions[FUNCTION_COUNT];
 	struct symbol variables[VARIABLE_COUNT];
 	char version[64]; /* "15.18" from "PostgreSQL 15.18 (" in .rodata; "" : not found */
-	int major;
+	int major;        /* guessed from the functions where version is "" */
 };
 
 const char *function_symbol(enum function f);
