@@ -209,9 +209,3 @@ bool target_alive(const struct target *t)
 
 	return poll(&ended, 1, 0) == 0;
 }
-
-/* SECCOMP_MODE_FILTER */
-bool target_has_seccomp(const struct target *t)
-{
-	return proc_status_number(t->pid, "Seccomp") == 2;
-}

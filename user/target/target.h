@@ -47,8 +47,6 @@ int target_open(const struct target_query *q, struct target *t, struct problem *
 void target_close(struct target *t);
 /* Every postmaster on the host, one line each for "which of these?". Returns their number. */
 int target_list(FILE *out);
-/* The server's system calls are filtered; on some kernels a return probe would then end it. */
-bool target_has_seccomp(const struct target *t);
 /* Still the same process. */
 bool target_alive(const struct target *t);
 
