@@ -7,8 +7,9 @@
 
 /*
  * Feeds the events of path ("-" is standard input) between from and to (NULL: all; RFC 3339 or
- * HH:MM:SS of the trace's first day, UTC) to the sink, whose error ends it and is returned. A
- * file without its end, or an error, leaves a sentence in message. 0, or -errno.
+ * HH:MM:SS of the trace's first day, UTC) to the sink, whose error ends it and is returned.
+ * Connections count by their accept; the end has the totals of the span. A file without its end
+ * leaves a sentence in message, and so does every error but the sink's ("" then). 0, or -errno.
  */
 int replay_file(const char *path, const char *from, const char *to, event_sink sink, void *ctx,
 		char *message, size_t len);

@@ -13,11 +13,16 @@
 /* Opens path for -o: refuses an existing file (-EEXIST), follows no symlink. */
 int file_create(FILE **out, const char *path, mode_t mode);
 
+#define FILE_PARTIAL ".partial" /* how a temporary name ends: what was never made whole */
+
 struct file_atomic {
 	FILE *out;
 	char *path, *temporary;
 };
-/* A temporary beside path; commit renames it to path (replacing it), abort removes it. */
+/*
+ * A temporary beside path; commit renames it to path (replacing it), abort removes it. A commit
+ * that fails (-ENOSPC) has aborted.
+ */
 int file_atomic_open(struct file_atomic *f, const char *path, mode_t mode);
 int file_atomic_commit(struct file_atomic *f);
 void file_atomic_abort(struct file_atomic *f); /* harmless after commit */

@@ -11,7 +11,8 @@
 
 struct output;
 
-/* path "-" is standard output; an existing file is refused. -errno with a sentence in err. f outlives it. */
+/* path "-" is standard output; an existing file is refused. -errno with a sentence in err. f
+ * outlives it. */
 int output_open(struct output **out, const char *path, const struct filter *f, char *err,
 		size_t err_len);
 /* 0 also when the disk is full (output_failed() tells); -EPIPE when standard output was closed. */

@@ -42,6 +42,8 @@ int trace_next(struct trace_reader *r, struct event *ev, char *err, size_t err_l
 bool trace_complete(const struct trace_reader *r);
 /* True when "start" names a filter that drops short connections: no percentiles then. */
 bool trace_filtered(const struct trace_reader *r);
+/* The path as messages have it. */
+const char *trace_name(const struct trace_reader *r);
 void trace_close(struct trace_reader *r); /* accepts NULL */
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "base/safe.h"
 #include "keep/trace_decode.h"
+#include "model/filter.h"
 
 struct trace_reader {
 	int fd;
@@ -150,7 +151,7 @@ static int reader_parse(struct trace_reader *r, char *err, size_t err_len)
 static void reader_note(struct trace_reader *r, const struct event *ev)
 {
 	r->complete = ev->type == EVENT_END;
-	if (ev->type == EVENT_START && strstr(ev->start.filter, "longer"))
+	if (ev->type == EVENT_START && filter_text_drops_short(ev->start.filter))
 		r->filtered = true;
 }
 
@@ -223,6 +224,11 @@ bool trace_complete(const struct trace_reader *r)
 bool trace_filtered(const struct trace_reader *r)
 {
 	return r->filtered;
+}
+
+const char *trace_name(const struct trace_reader *r)
+{
+	return r->name;
 }
 
 void trace_close(struct trace_reader *r)
