@@ -20,8 +20,9 @@ int output_event(struct output *o, const struct event *ev);
 /* Call at least every 100 ms: flushes when a second has passed. Errors as output_event(). */
 int output_tick(struct output *o);
 /*
- * SIGHUP: the old file gets its end (reason "reopened", totals of s), a new one the last start
- * again. The old one must have been renamed; when the path still exists it is gone on with.
+ * SIGHUP: the old file gets its end (reason "reopened", the verdict of s, its own
+ * totals), a new one the last start again. The old one must have been renamed; when the path still
+ * exists it is gone on with.
  */
 int output_reopen(struct output *o, struct stats *s);
 /* True when something could not be written: the program exits with 1. */
