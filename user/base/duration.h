@@ -8,7 +8,7 @@
 /* Units us ms s m h; a bare number is seconds. 0, -EINVAL, or -ERANGE (below 0, above 10 years). */
 int duration_parse(const char *text, uint64_t *ns);
 
-#define DURATION_TEXT_LEN 16
+#define DURATION_TEXT_LEN 24
 /* Three digits and a unit, at most seven characters: "31us", "1.24ms" is "1.2ms", "10.0s", "3m20s".
  */
 const char *duration_format(uint64_t ns, char *buf);
