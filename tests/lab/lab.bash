@@ -130,6 +130,7 @@ lab_end() {
 	local status=$?
 	[[ -n ${LAB_DIR:-} && -d $LAB_DIR ]] || return "$status"
 	lab_trace_kill
+	lab_bpf_stats_restore
 	lab_pg_destroy_all
 	lab_ns_destroy
 	rm -rf --one-file-system "$LAB_DIR"

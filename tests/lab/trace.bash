@@ -42,6 +42,22 @@ lab_trace_wait() {
 	return "$status"
 }
 
+# lab_trace_runs: how often the tracer's uprobe programs have run; needs lab_bpf_stats.
+lab_trace_runs() {
+	awk '/^prog_type:/ { uprobe = $2 == 2 } /^run_cnt:/ && uprobe { runs += $2 } END { print runs + 0 }' \
+		"/proc/$(lab_trace_pid)/fdinfo"/*
+}
+
+# lab_bpf_stats: have the kernel count program runs, until the end of the lab.
+lab_bpf_stats() {
+	[[ -e $LAB_DIR/bpf_stats ]] || cp /proc/sys/kernel/bpf_stats_enabled "$LAB_DIR/bpf_stats"
+	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+}
+
+lab_bpf_stats_restore() {
+	[[ ! -e $LAB_DIR/bpf_stats ]] || cat "$LAB_DIR/bpf_stats" >/proc/sys/kernel/bpf_stats_enabled
+}
+
 # End every tracer that is still running.
 lab_trace_kill() {
 	local file pid
