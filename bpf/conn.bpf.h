@@ -65,19 +65,38 @@ static __always_inline void mark(struct record *rec, int instant)
 		rec->start[instant] = bpf_ktime_get_ns();
 }
 
+/* The outermost call counts: libraries call their own entry points. */
 static __always_inline void span_enter(struct record_span *span)
 {
-	span->enter_ns = bpf_ktime_get_ns();
-	span->open = 1;
+	if (!span->open)
+		span->enter_ns = bpf_ktime_get_ns();
+	span->open++;
 }
 
 static __always_inline void span_exit(struct record_span *span)
 {
-	if (!span->open)
+	if (!span->open || --span->open)
 		return;
 	span->sum_ns += bpf_ktime_get_ns() - span->enter_ns;
 	span->calls++;
-	span->open = 0;
+}
+
+static __always_inline int span_begins(int within)
+{
+	struct state *st = own_state();
+
+	if (st)
+		span_enter(&st->rec.within[within]);
+	return 0;
+}
+
+static __always_inline int span_ends(int within)
+{
+	struct state *st = own_state();
+
+	if (st)
+		span_exit(&st->rec.within[within]);
+	return 0;
 }
 
 static __always_inline __u64 sock_bytes_received(const void *sk)

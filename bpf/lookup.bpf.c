@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Name resolution: pg_getnameinfo_all (reverse) and what asked it. The first call of a backend is
- * also where its client's address is known and where the phases hostname and startup begin.
+ * Name resolution: pg_getnameinfo_all (reverse) and libc's getaddrinfo (forward), and who asked.
+ * The first reverse call of a backend is also where its client's address is known and where the
+ * phases hostname and startup begin. Beside it what else authentication waits for: libldap, libpam.
  */
 #include "bpf/conn.bpf.h"
 
@@ -9,6 +10,9 @@
 #define NI_NUMERICHOST 1
 #define NI_NUMERICSERV 2
 #define NI_NAMEREQD    8
+
+#define LITERAL_LEN  64 /* the longest address with its scope, and to spare */
+#define ANSWERS_READ 12 /* entries of an answer; each address has three, one a socket type */
 
 struct getnameinfo_call {
 	const void *addr; /* struct sockaddr_storage * */
@@ -83,44 +87,47 @@ static __always_inline int reverse_asker(const struct getnameinfo_call *call, __
 	return call->service ? ASKER_LOG_HOSTNAME : ASKER_PAM;
 }
 
-static __always_inline void lookup_open(struct state *st, const struct getnameinfo_call *call, int by)
+/* Counts a lookup, and hands out the place of its detail; NULL: no more are told. */
+static __always_inline struct record_lookup *lookup_open(struct state *st, int by, int direction,
+							 __u64 answer)
 {
 	struct record *rec = &st->rec;
 	__u32 n = rec->lookup_count;
 	struct record_lookup *lookup;
 
 	st->lookup_enter_ns = bpf_ktime_get_ns();
-	st->lookup_node = call->node;
+	st->lookup_answer = answer;
+	st->lookup_direction = direction;
 	rec->lookup_count = n + 1;
 	if (n >= LOOKUPS_TOLD)
-		return;
+		return NULL;
 	lookup = &rec->lookups[n];
 	lookup->enter_ns = st->lookup_enter_ns;
 	lookup->asker = by;
-	lookup->direction = DIRECTION_REVERSE;
-	lookup->addr = rec->client;
+	lookup->direction = direction;
+	return lookup;
 }
 
-static __always_inline void lookup_close(struct state *st, int code)
+/* The lookup under way returned; NULL: there is none of that direction, or it is not told. */
+static __always_inline struct record_lookup *lookup_close(struct state *st, int direction, int code)
 {
 	struct record *rec = &st->rec;
 	__u32 n = rec->lookup_count - 1;
 	struct record_lookup *lookup;
 	__u64 dur_ns;
 
-	if (!st->lookup_enter_ns)
-		return;
+	if (!st->lookup_enter_ns || st->lookup_direction != (__u32)direction)
+		return NULL;
 	dur_ns = bpf_ktime_get_ns() - st->lookup_enter_ns;
 	st->lookup_enter_ns = 0;
 	rec->dns_ns += dur_ns;
 	if (n >= LOOKUPS_TOLD)
-		return;
+		return NULL;
 	lookup = &rec->lookups[n];
 	lookup->dur_ns = dur_ns;
 	lookup->code = code;
 	lookup->done = 1;
-	if (!code && st->lookup_node)
-		bpf_probe_read_user_str(lookup->name, DNS_NAME_LEN, (void *)st->lookup_node);
+	return lookup;
 }
 
 SEC("uprobe")
@@ -128,6 +135,7 @@ int on_getnameinfo_enter(struct pt_regs *ctx)
 {
 	struct state *st = own_state();
 	struct getnameinfo_call call = {};
+	struct record_lookup *lookup;
 	int by;
 
 	if (!st)
@@ -138,8 +146,11 @@ int on_getnameinfo_enter(struct pt_regs *ctx)
 		mark(&st->rec, PHASE_HOSTNAME);
 	}
 	by = reverse_asker(&call, st->rec.client.family);
-	if (by >= 0)
-		lookup_open(st, &call, by);
+	if (by < 0)
+		return 0;
+	lookup = lookup_open(st, by, DIRECTION_REVERSE, call.node);
+	if (lookup)
+		lookup->addr = st->rec.client;
 	return 0;
 }
 
@@ -147,10 +158,146 @@ SEC("uretprobe")
 int on_getnameinfo_return(struct pt_regs *ctx)
 {
 	struct state *st = own_state();
+	struct record_lookup *lookup;
+	int code = PT_REGS_RC(ctx);
 
 	if (!st)
 		return 0;
-	lookup_close(st, (int)PT_REGS_RC(ctx));
+	lookup = lookup_close(st, DIRECTION_REVERSE, code);
+	if (lookup && !code)
+		bpf_probe_read_user_str(lookup->name, DNS_NAME_LEN, (void *)st->lookup_answer);
 	mark(&st->rec, PHASE_STARTUP);
 	return 0;
+}
+
+/* -- libc's getaddrinfo: probed in every process of the host that has this libc ------------------- */
+
+#define AI_NUMERICHOST 4
+
+/* "192.0.2.7", "fd00::1%eth0": no host name has a colon, none is all digits and dots. */
+static __always_inline bool is_literal(const char *name)
+{
+	for (int i = 0; i < LITERAL_LEN; i++) {
+		if (name[i] == ':')
+			return true;
+		if (!name[i])
+			return i > 0;
+		if (name[i] != '.' && (name[i] < '0' || name[i] > '9'))
+			return false;
+	}
+	return false;
+}
+
+static __always_inline bool in_auth(const struct record *rec)
+{
+	return rec->start[PHASE_AUTH] && !rec->start[PHASE_PREPARE];
+}
+
+/*
+ * Who asks, from getaddrinfo(node, service, hints, ...) alone; -1: no name to resolve. Host name
+ * rules of pg_hba are the only ones that give neither service nor hints (13 to 19).
+ */
+static __always_inline int forward_asker(struct pt_regs *ctx)
+{
+	const void *node = (const void *)PT_REGS_PARM1(ctx);
+	const void *hints = (const void *)PT_REGS_PARM3(ctx);
+	char head[LITERAL_LEN] = {};
+	int flags = 0;
+
+	if (bpf_probe_read_user_str(head, sizeof(head), node) < 0 || is_literal(head))
+		return -1;
+	if (!hints)
+		return PT_REGS_PARM2(ctx) ? ASKER_AUTH : ASKER_HBA;
+	bpf_probe_read_user(&flags, sizeof(flags), hints); /* struct addrinfo begins with ai_flags */
+	return flags & AI_NUMERICHOST ? -1 : ASKER_AUTH;
+}
+
+/* struct addrinfo, glibc's and musl's: family 4, addr 24, next 40. */
+struct addrinfo_head {
+	__s32 flags, family, socktype, protocol;
+	__u64 addrlen;
+	__u64 addr, canonname, next;
+};
+
+/* Of the addresses found the first one of the client's family, which is the one compared; else the first. */
+static __always_inline void answer_read(struct record_addr *out, __u64 result, __u16 family)
+{
+	struct addrinfo_head info = {};
+	__u64 at = 0, addr = 0;
+
+	bpf_probe_read_user(&at, sizeof(at), (void *)result);
+	for (int i = 0; i < ANSWERS_READ && at; i++) {
+		if (bpf_probe_read_user(&info, sizeof(info), (void *)at))
+			break;
+		if (!addr || info.family == family)
+			addr = info.addr;
+		if (info.family == family)
+			break;
+		at = info.next;
+	}
+	if (addr)
+		sockaddr_read(out, (void *)addr);
+	out->port = 0;
+}
+
+/* A call within another one (a name service that asks a directory) is part of it. */
+SEC("uprobe")
+int on_getaddrinfo_enter(struct pt_regs *ctx)
+{
+	struct state *st = own_state();
+	struct record_lookup *lookup;
+	int by;
+
+	if (!st || !in_auth(&st->rec))
+		return 0;
+	if (st->forward_depth++ || st->lookup_enter_ns)
+		return 0;
+	by = forward_asker(ctx);
+	if (by < 0)
+		return 0;
+	lookup = lookup_open(st, by, DIRECTION_FORWARD, PT_REGS_PARM4(ctx));
+	if (lookup)
+		bpf_probe_read_user_str(lookup->name, DNS_NAME_LEN, (void *)PT_REGS_PARM1(ctx));
+	return 0;
+}
+
+SEC("uretprobe")
+int on_getaddrinfo_return(struct pt_regs *ctx)
+{
+	struct state *st = own_state();
+	struct record_lookup *lookup;
+	int code = PT_REGS_RC(ctx);
+
+	if (!st || !st->forward_depth || --st->forward_depth)
+		return 0;
+	lookup = lookup_close(st, DIRECTION_FORWARD, code);
+	if (lookup && !code)
+		answer_read(&lookup->addr, st->lookup_answer, st->rec.client.family);
+	return 0;
+}
+
+/* -- what waits in auth without being a lookup ----------------------------------------------------- */
+
+SEC("uprobe")
+int on_ldap_enter(struct pt_regs *ctx)
+{
+	return span_begins(WITHIN_LDAP);
+}
+
+SEC("uretprobe")
+int on_ldap_return(struct pt_regs *ctx)
+{
+	return span_ends(WITHIN_LDAP);
+}
+
+SEC("uprobe")
+int on_pam_enter(struct pt_regs *ctx)
+{
+	return span_begins(WITHIN_PAM);
+}
+
+SEC("uretprobe")
+int on_pam_return(struct pt_regs *ctx)
+{
+	return span_ends(WITHIN_PAM);
 }

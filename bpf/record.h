@@ -118,7 +118,7 @@ struct record_span {
 	__u64 enter_ns;
 	__u64 sum_ns; /* of the calls that returned */
 	__u32 calls;
-	__u32 open; /* 1: entered at enter_ns and not returned */
+	__u32 open; /* calls not returned, the outermost entered at enter_ns */
 };
 
 /*
@@ -169,7 +169,9 @@ struct handshake {
 struct state {
 	struct handshake_key key; /* family 0: not a TCP connection, or not known yet */
 	__u64 lookup_enter_ns; /* of the lookup under way; 0: none */
-	__u64 lookup_node; /* user address of the name it will fill */
+	__u64 lookup_answer; /* user address of what it will fill: char[] (reverse), addrinfo * (forward) */
+	__u32 lookup_direction; /* valid while one is under way */
+	__u32 forward_depth; /* calls of getaddrinfo() that have not returned */
 	struct record rec;
 };
 

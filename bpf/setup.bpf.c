@@ -2,24 +2,6 @@
 /* A backend's way from its startup packet to ready. Runs once per connection, never per query. */
 #include "bpf/conn.bpf.h"
 
-static __always_inline int span_begins(int within)
-{
-	struct state *st = own_state();
-
-	if (st)
-		span_enter(&st->rec.within[within]);
-	return 0;
-}
-
-static __always_inline int span_ends(int within)
-{
-	struct state *st = own_state();
-
-	if (st)
-		span_exit(&st->rec.within[within]);
-	return 0;
-}
-
 SEC("uprobe")
 int on_tls_enter(struct pt_regs *ctx)
 {

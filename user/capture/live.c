@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "capture/attach.h"
 #include "capture/decode.h"
+#include "capture/library.h"
 #include "capture/trial.h"
 #include "pgdnstrace.skel.h"
 
@@ -43,8 +44,9 @@ struct live {
 	struct target *target;
 	struct pgdnstrace *skel;
 	struct plan plan;
-	struct bpf_link *links[PROBE_COUNT + 3];
+	struct bpf_link *links[PROBE_COUNT + 2 * LIBRARY_PROBE_COUNT + 4];
 	int link_count;
+	int return_probes_safe; /* 1, 0, -errno: what trial_return_probe() said */
 	struct ring_buffer *ring;
 	struct listen_reader *listen;
 	uint64_t listen_drops_before;
@@ -174,8 +176,81 @@ static int attach_probe(struct live *l, enum probe p)
 							    symbol->probe_offset, &opts));
 }
 
+static void library_programs(const struct live *l, enum library_probe p,
+			     struct bpf_program *programs[2])
+{
+	switch (p) {
+#define LIBRARY_CASE(name, library, function, kind)                                                \
+	case LIBRARY_##name:                                                                       \
+		programs[0] = l->skel->progs.on_##kind##_enter;                                    \
+		programs[1] = l->skel->progs.on_##kind##_return;                                   \
+		break;
+		LIBRARY_PROBES(LIBRARY_CASE)
+#undef LIBRARY_CASE
+	default:
+		break;
+	}
+}
+
+/* Both or none: a lookup whose end is not seen would be told as one that never ended. */
+static int attach_library_probe(struct live *l, enum library_probe p,
+				const struct library_place *place)
+{
+	struct bpf_program *programs[2] = { 0 };
+	struct bpf_link *links[2] = { 0 };
+
+	library_programs(l, p, programs);
+	for (int i = 0; i < 2; i++) {
+		LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = i == 1);
+
+		links[i] = bpf_program__attach_uprobe_opts(programs[i], -1, place->path,
+							   place->symbol.probe_offset, &opts);
+	}
+	if (links[0] && links[1]) {
+		keep_link(l, links[0]);
+		return keep_link(l, links[1]);
+	}
+	bpf_link__destroy(links[0]);
+	bpf_link__destroy(links[1]);
+	return -EIO;
+}
+
+/* Other processes of the host call these too, under filters of their own: see trial.h. */
+static const char *library_refusal(const struct live *l, const struct live_options *o)
+{
+	if (!o->return_probes)
+		return "no return probes were wanted (--no-return-probes)";
+	if (l->return_probes_safe != 1)
+		return "on this kernel a return probe in it can kill processes that run under a seccomp filter";
+	return NULL;
+}
+
+/* What cannot be probed goes untold, and is named; the rest of the trace does not depend on it. */
+static void attach_libraries(struct live *l, const struct live_options *o)
+{
+	const char *refusal = library_refusal(l, o);
+	struct library_place place;
+	char err[256];
+	int found;
+
+	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++) {
+		found = library_place_find(l->target, p, &place, err, sizeof(err));
+		if (found == 1 && !refusal && !attach_library_probe(l, p, &place)) {
+			log_debug("probe %s in %s at offset 0x%llx%s", library_probe_symbol(p),
+				  place.path, (unsigned long long)place.symbol.probe_offset,
+				  place.symbol.single_stepped ? ", single-stepped" : "");
+			continue;
+		}
+		if (!found && p != LIBRARY_GETADDRINFO)
+			continue;
+		library_mark_missing(&l->target->session, p);
+		log_warn("calls of %s are not told: %s", library_probe_symbol(p),
+			 found < 0 ? err : !found ? "no C library is mapped" : refusal ? refusal : strerror(errno));
+	}
+}
+
 /* What opens records comes last: none of them ever sees half of the probes. */
-static int attach(struct live *l, struct problem *problem)
+static int attach(struct live *l, const struct live_options *o, struct problem *problem)
 {
 	struct bpf_program *traces[] = { l->skel->progs.on_exit, l->skel->progs.on_sock_state,
 					 l->skel->progs.on_fork };
@@ -186,6 +261,7 @@ static int attach(struct live *l, struct problem *problem)
 			return problem_set(problem, EXIT_CANNOT_TRACE,
 					   "cannot attach to the kernel's tracepoint (%s): %s",
 					   bpf_program__name(traces[i]), strerror(errno));
+	attach_libraries(l, o);
 	for (int p = 0; p < PROBE_COUNT; p++)
 		if (l->plan.use[p] && attach_probe(l, p))
 			return problem_set(problem, EXIT_CANNOT_TRACE,
@@ -201,19 +277,23 @@ static int attach(struct live *l, struct problem *problem)
 
 static int check_return_probes(struct live *l, struct problem *problem)
 {
-	int safe;
+	struct bpf_link *link = NULL;
 
-	if (!target_has_seccomp(l->target))
-		return 0;
-	safe = trial_return_probe(l->skel->progs.on_tls_return);
-	log_debug("the server has a seccomp filter; return probes %s under one here",
-		  safe == 1 ? "are safe" : "are not safe");
-	if (safe == 1)
+	l->return_probes_safe = 1;
+	if (trial_needed())
+		l->return_probes_safe = trial_return_probe(l->skel->progs.on_tls_return, &link);
+	if (link)
+		keep_link(l, link);
+	log_debug("return probes %s under a seccomp filter here",
+		  l->return_probes_safe == 1 ? "are safe" : "are not safe");
+	if (l->return_probes_safe == 1 || !target_has_seccomp(l->target))
 		return 0;
 	return problem_set(problem, EXIT_CANNOT_TRACE,
 			   "process %d runs under a seccomp filter, and on this kernel a return probe can make such a "
 			   "filter kill the server (%s). Nothing was attached.",
-			   l->target->pid, safe ? strerror(-safe) : "a test child was killed");
+			   l->target->pid,
+			   l->return_probes_safe ? strerror(-l->return_probes_safe) :
+						   "a test child was killed");
 }
 
 /* -- open and close ------------------------------------------------------------------------------ */
@@ -271,7 +351,7 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 	if (!err)
 		err = open_ring(l, problem);
 	if (!err)
-		err = attach(l, problem);
+		err = attach(l, o, problem);
 	if (err) {
 		live_close(l);
 		return err;

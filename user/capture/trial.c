@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -86,20 +87,30 @@ static int trial_run(void)
 	return WIFEXITED(status) && WEXITSTATUS(status) == TRIAL_VALUE;
 }
 
-int trial_return_probe(struct bpf_program *uretprobe)
+/* sys_uretprobe came with Linux 6.11, on x86-64 alone; 6.14 made seccomp let it pass. */
+bool trial_needed(void)
+{
+#if defined(__x86_64__)
+	struct utsname name;
+	int major, minor;
+
+	return uname(&name) || sscanf(name.release, "%d.%d", &major, &minor) != 2 || major > 6 ||
+	       (major == 6 && minor >= 11);
+#else
+	return false;
+#endif
+}
+
+int trial_return_probe(struct bpf_program *uretprobe, struct bpf_link **link)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = true);
-	struct bpf_link *link;
 	size_t offset;
 	int err;
 
+	*link = NULL;
 	err = own_offset((uintptr_t)trial_function, &offset);
 	if (err)
 		return err;
-	link = bpf_program__attach_uprobe_opts(uretprobe, -1, "/proc/self/exe", offset, &opts);
-	if (!link)
-		return -errno;
-	err = trial_run();
-	bpf_link__destroy(link);
-	return err;
+	*link = bpf_program__attach_uprobe_opts(uretprobe, -1, "/proc/self/exe", offset, &opts);
+	return *link ? trial_run() : -errno;
 }

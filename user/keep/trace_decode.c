@@ -212,20 +212,32 @@ static void take_resolver(struct decoder *d, struct json_value *o, struct resolv
 	TAKE_TEXT(d, o, "libc", r->libc);
 }
 
-static unsigned int take_missing(struct decoder *d, struct json_value *o)
+/* Names as bits; names we do not know are of a later version. */
+static unsigned int take_bits(struct decoder *d, struct json_value *o, const char *key,
+			      int (*parse)(const char *), int count)
 {
-	struct json_value *list = find_kind(d, o, "missing_phases", JSON_IN_LIST);
-	unsigned int missing = 0;
+	struct json_value *list = find_kind(d, o, key, JSON_IN_LIST);
+	unsigned int bits = 0;
 
 	for (struct json_value *v = child(list); v; v = v->next) {
-		int p = v->kind == JSON_IN_TEXT ? phase_parse(v->text) : -EINVAL;
+		int number = v->kind == JSON_IN_TEXT ? parse(v->text) : -EINVAL;
 
-		if (p == -EINVAL)
-			bad(d, "missing_phases");
-		else if (p >= 0 && p < PHASE_COUNT)
-			missing |= 1u << p;
+		if (number == -EINVAL)
+			bad(d, key);
+		else if (number >= 0 && number < count)
+			bits |= 1u << number;
 	}
-	return missing;
+	return bits;
+}
+
+static void take_missing(struct decoder *d, struct json_value *o, struct session *s)
+{
+	unsigned int directions =
+		take_bits(d, o, "missing_lookups", direction_parse, DIRECTION_COUNT);
+
+	s->missing_phases = take_bits(d, o, "missing_phases", phase_parse, PHASE_COUNT);
+	s->missing_within = take_bits(d, o, "missing_within", within_parse, WITHIN_COUNT);
+	s->missing_forward = directions & 1u << DIRECTION_FORWARD;
 }
 
 static void take_start(struct decoder *d, struct json_value *o, struct session *s)
@@ -242,7 +254,7 @@ static void take_start(struct decoder *d, struct json_value *o, struct session *
 	TAKE_TEXT(d, o, "container", s->container);
 	take_settings(d, find_kind(d, o, "settings", JSON_IN_OBJECT), &s->settings);
 	take_resolver(d, find_kind(d, o, "resolver", JSON_IN_OBJECT), &s->resolver);
-	s->missing_phases = take_missing(d, o);
+	take_missing(d, o, s);
 	TAKE_TEXT(d, o, "filter", s->filter);
 }
 

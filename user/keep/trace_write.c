@@ -52,6 +52,27 @@ static void put_resolver(struct json_out *j, const struct resolver *r)
 	json_put_close(j, '}');
 }
 
+static void put_missing(struct json_out *j, const struct session *s)
+{
+	json_put_open(j, "missing_phases", '[');
+	for (enum phase p = 0; p < PHASE_COUNT; p++)
+		if (s->missing_phases >> p & 1)
+			json_put_text(j, NULL, phase_name(p));
+	json_put_close(j, ']');
+	if (s->missing_within) {
+		json_put_open(j, "missing_within", '[');
+		for (enum within w = 0; w < WITHIN_COUNT; w++)
+			if (s->missing_within >> w & 1)
+				json_put_text(j, NULL, within_name(w));
+		json_put_close(j, ']');
+	}
+	if (s->missing_forward) {
+		json_put_open(j, "missing_lookups", '[');
+		json_put_text(j, NULL, direction_name(DIRECTION_FORWARD));
+		json_put_close(j, ']');
+	}
+}
+
 static void put_start(struct json_out *j, const struct session *s)
 {
 	put_text(j, "host", s->host);
@@ -66,11 +87,7 @@ static void put_start(struct json_out *j, const struct session *s)
 	put_text(j, "container", s->container);
 	put_settings(j, "settings", &s->settings);
 	put_resolver(j, &s->resolver);
-	json_put_open(j, "missing_phases", '[');
-	for (enum phase p = 0; p < PHASE_COUNT; p++)
-		if (s->missing_phases >> p & 1)
-			json_put_text(j, NULL, phase_name(p));
-	json_put_close(j, ']');
+	put_missing(j, s);
 	if (*s->filter)
 		json_put_text(j, "filter", s->filter);
 	else

@@ -58,6 +58,8 @@ struct session {
 	struct settings settings;
 	struct resolver resolver;
 	unsigned int missing_phases; /* bit per enum phase */
+	unsigned int missing_within; /* bit per enum within */
+	bool missing_forward; /* forward lookups cannot be told */
 	char filter[TEXT_LEN]; /* "" : every connection is told */
 };
 

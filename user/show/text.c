@@ -190,9 +190,8 @@ static void text_phase(const struct text *t, int metric)
 	fprintf(t->out, share[0] ? "%7s\n" : "\n", share);
 }
 
-static void text_missing(const struct text *t)
+static void text_missing_phases(const struct text *t, unsigned int missing)
 {
-	unsigned int missing = stats_session(t->s)->missing_phases;
 	const char *sep = "";
 
 	if (missing == 0)
@@ -205,6 +204,18 @@ static void text_missing(const struct text *t)
 		sep = ", ";
 	}
 	fputs("; that time is in the phase before\n", t->out);
+}
+
+static void text_missing(const struct text *t)
+{
+	const struct session *session = stats_session(t->s);
+
+	text_missing_phases(t, session->missing_phases);
+	for (int w = 0; w < WITHIN_COUNT; w++)
+		if (session->missing_within & 1U << w)
+			fprintf(t->out, "not measured here: %s\n", within_name(w));
+	if (session->missing_forward)
+		fprintf(t->out, "not told here: %s lookups\n", direction_name(DIRECTION_FORWARD));
 }
 
 static void text_phases(const struct text *t)
