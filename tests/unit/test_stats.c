@@ -207,6 +207,76 @@ STATS_TEST(failures_are_told_by_sqlstate_most_frequent_first)
 	assert_int_equal(rows[FAILURE_ROWS].count, 200 - (FAILURE_ROWS - 2));
 }
 
+STATS_TEST(an_address_that_connects_again_is_looked_up_again)
+{
+	struct stats *s = *state;
+	size_t count;
+	const struct address_row *const *rows;
+	struct conn slow = conn_ready("10.0.0.9", 9, SEC(10)), six = conn_ready("fd00::1", 10, MS(3));
+
+	for (int i = 0; i < 3; i++) {
+		struct conn c = conn_ready("10.0.0.1", i + 1, MS(3));
+
+		conn_add_lookup(&c, RESULT_NAME, 0, MS(3));
+		feed_conn(s, EVENTS_T0, c);
+	}
+	conn_add_lookup(&slow, RESULT_FAILED, -3, SEC(10));
+	feed_conn(s, EVENTS_T0, slow);
+	conn_add_lookup(&six, RESULT_NO_NAME, 0, MS(3));
+	feed_conn(s, EVENTS_T0, six);
+	rows = stats_addresses(s, &count);
+	assert_int_equal(count, 3);
+	assert_int_equal(rows[0]->address.bytes[3], 9); /* most time first */
+	assert_int_equal(rows[0]->unnamed, 1);
+	assert_int_equal(rows[1]->lookups, 3);
+	assert_int_equal(rows[1]->sum_ns, MS(9));
+	assert_int_equal(stats_family(s, ADDR_V4)->dur.count, 4);
+	assert_int_equal(stats_family(s, ADDR_V4)->addresses, 2);
+	assert_int_equal(stats_family(s, ADDR_V4)->again, 2);
+	assert_int_equal(stats_family(s, ADDR_V4)->failed, 1);
+	assert_int_equal(stats_family(s, ADDR_V6)->dur.count, 1);
+	assert_int_equal(stats_family(s, ADDR_V6)->unnamed, 0);
+}
+
+STATS_TEST(only_a_failed_lookup_by_log_hostname_leaves_question_marks)
+{
+	struct stats *s = *state;
+	struct conn c = conn_ready("10.0.0.1", 1, MS(3));
+
+	conn_add_lookup(&c, RESULT_NO_NAME, 0, MS(3));
+	conn_add_lookup(&c, RESULT_FAILED, -3, SEC(10));
+	c.lookups[1].by = ASKER_HBA;
+	conn_add_lookup(&c, RESULT_PENDING, 0, SEC(1));
+	feed_conn(s, EVENTS_T0, c);
+	assert_int_equal(stats_family(s, ADDR_V4)->unnamed, 0);
+	assert_int_equal(stats_family(s, ADDR_V4)->failed, 2);
+}
+
+STATS_TEST(addresses_beyond_the_table_share_a_row)
+{
+	struct stats *s = *state;
+	size_t count;
+	const struct address_row *const *rows;
+	uint64_t lookups = 0;
+
+	for (int i = 0; i < ADDRESS_ROWS + 20; i++) {
+		char text[32];
+		struct conn c;
+
+		snprintf(text, sizeof(text), "10.0.%d.%d", i / 250, i % 250);
+		c = conn_ready(text, i + 1, MS(3));
+		conn_add_lookup(&c, RESULT_NAME, 0, MS(3));
+		feed_conn(s, EVENTS_T0, c);
+	}
+	rows = stats_addresses(s, &count);
+	assert_int_equal(count, ADDRESS_ROWS + 1);
+	assert_int_equal(rows[0]->address.family, ADDR_NONE);
+	assert_int_equal(rows[0]->lookups, 20);
+	for (size_t i = 0; i < count; i++)
+		lookups += rows[i]->lookups;
+	assert_int_equal(lookups, ADDRESS_ROWS + 20);
+}
+
 STATS_TEST(lookups_are_told_by_asker_direction_and_result)
 {
 	struct stats *s = *state;
@@ -404,6 +474,9 @@ int main(void)
 		CASE(a_user_who_is_called_other_is_not_the_row_other),
 		CASE(networks_of_clients_have_their_width),
 		CASE(failures_are_told_by_sqlstate_most_frequent_first),
+		CASE(an_address_that_connects_again_is_looked_up_again),
+		CASE(only_a_failed_lookup_by_log_hostname_leaves_question_marks),
+		CASE(addresses_beyond_the_table_share_a_row),
 		CASE(lookups_are_told_by_asker_direction_and_result),
 		CASE(what_only_rejects_is_counted_and_enters_nothing_else),
 		CASE(what_longer_than_rejects_is_in_the_histograms_all_the_same),

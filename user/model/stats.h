@@ -128,6 +128,28 @@ struct lookup_row {
 uint64_t stats_lookups_untold(const struct stats *s); /* beyond those told in detail */
 const struct lookup_row *stats_lookups(const struct stats *s, size_t *count);
 
+/*
+ * Reverse lookups of ended connections by the address asked for, those told in detail, most time
+ * first. No row for more than ADDRESS_ROWS addresses: later ones share one of family ADDR_NONE.
+ */
+#define ADDRESS_ROWS 1024
+struct address_row {
+	struct addr address;
+	uint64_t lookups; /* nothing caches: all but the first ask again for what was known */
+	uint64_t failed; /* with an error, or the process ended first */
+	uint64_t unnamed; /* connections whose log line shows ??? instead of the client */
+	uint64_t sum_ns, max_ns;
+};
+const struct address_row *const *stats_addresses(struct stats *s, size_t *count);
+/* The same by family, ADDR_V4 or ADDR_V6. */
+struct family_row {
+	uint64_t addresses; /* different ones, as far as they have a row */
+	uint64_t again; /* lookups of an address that has been asked for before */
+	uint64_t failed, unnamed;
+	struct hist dur;
+};
+const struct family_row *stats_family(const struct stats *s, enum addr_family family);
+
 /* When clients gave up: their client_gone. */
 const struct hist *stats_gave_up_after(const struct stats *s);
 

@@ -27,6 +27,15 @@ struct key_table {
 	const struct key_row *order[KEY_ROWS + 2];
 };
 
+/* Rows found by open addressing; order is rebuilt when it is asked for. */
+#define ADDRESS_SLOTS (2 * ADDRESS_ROWS)
+struct address_table {
+	size_t count;
+	uint16_t slots[ADDRESS_SLOTS]; /* row + 1; 0: free */
+	struct address_row rows[ADDRESS_ROWS + 1]; /* and that of all others */
+	const struct address_row *order[ADDRESS_ROWS + 1];
+};
+
 struct setup_entry {
 	int host_pid;
 	enum phase phase;
@@ -69,6 +78,8 @@ struct stats {
 	size_t lookup_count;
 	struct lookup_row *lookups; /* LOOKUP_ROWS of them */
 	uint64_t lookups_untold;
+	struct address_table addresses;
+	struct family_row families[2]; /* IPv4, IPv6 */
 
 	struct setup_list setup;
 };
@@ -76,6 +87,7 @@ struct stats {
 /* Tables, failures and lookups of one ended connection that the filter lets pass. */
 int stats_tables_add(struct stats *s, const struct conn *c);
 void stats_tables_free(struct stats *s);
+void stats_reverse_add(struct stats *s, const struct conn *c);
 
 int setup_list_replace(struct setup_list *l, const struct filter *f, const struct conn *list,
 		       size_t count, int64_t at_ns);

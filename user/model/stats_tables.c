@@ -251,6 +251,7 @@ int stats_tables_add(struct stats *s, const struct conn *c)
 	for (unsigned int i = 0; i < c->lookups_told && err == 0; i++)
 		err = lookup_add(s, &c->lookups[i]);
 	s->lookups_untold += c->lookup_count - c->lookups_told;
+	stats_reverse_add(s, c);
 	return err;
 }
 

@@ -24,6 +24,7 @@ const char *text_max(const struct hist *h, char *buf);
 
 void text_by(const struct text *t, enum key key);
 void text_lookups(const struct text *t);
+void text_reverse(const struct text *t);
 void text_failures(const struct text *t);
 
 #endif

@@ -7,7 +7,8 @@
 #include "show/name.h"
 #include "show/text_private.h"
 
-#define ROWS_SHOWN 10
+#define ROWS_SHOWN	10
+#define ADDRESSES_SHOWN 5
 
 /* -- by key -- */
 
@@ -131,6 +132,67 @@ void text_lookups(const struct text *t)
 	if (stats_lookups_untold(t->s) > 0)
 		fprintf(t->out, "%-42s%6llu\n", "beyond those told in detail",
 			(unsigned long long)stats_lookups_untold(t->s));
+}
+
+/* -- reverse lookups by family and address -- */
+
+struct reverse_line {
+	const char *name;
+	uint64_t count, again, failed, unnamed, sum_ns, max_ns;
+};
+
+static void text_reverse_line(const struct text *t, const struct reverse_line *l)
+{
+	char mean[DURATION_TEXT_LEN], max[DURATION_TEXT_LEN], sum[DURATION_TEXT_LEN];
+
+	text_name(t, l->name, 26);
+	fprintf(t->out, "%7llu%7llu%7llu%7llu%8s%8s%8s\n", (unsigned long long)l->count,
+		(unsigned long long)l->again, (unsigned long long)l->failed,
+		(unsigned long long)l->unnamed,
+		t->o->no_percentiles ? "-" : duration_format(l->sum_ns / l->count, mean),
+		duration_format(l->max_ns, max), duration_format(l->sum_ns, sum));
+}
+
+static void text_family(const struct text *t, enum addr_family family, const char *name)
+{
+	const struct family_row *f = stats_family(t->s, family);
+	struct reverse_line line = { name,	 f->dur.count,	f->again,      f->failed,
+				     f->unnamed, f->dur.sum_ns, f->dur.max_ns };
+
+	if (f->dur.count)
+		text_reverse_line(t, &line);
+}
+
+static void text_address(const struct text *t, const struct address_row *row)
+{
+	bool others = row->address.family == ADDR_NONE;
+	char address[ADDR_TEXT_LEN];
+	struct reverse_line line = { others ? "(other)" : addr_format(&row->address, address),
+				     row->lookups,
+				     others ? 0 : row->lookups - 1,
+				     row->failed,
+				     row->unnamed,
+				     row->sum_ns,
+				     row->max_ns };
+
+	text_reverse_line(t, &line);
+}
+
+void text_reverse(const struct text *t)
+{
+	size_t count;
+	const struct address_row *const *rows = stats_addresses(t->s, &count);
+
+	if (count == 0)
+		return;
+	fprintf(t->out, "\n%-26s%7s%7s%7s%7s%8s%8s%8s\n", "reverse lookup of", "count", "again",
+		"failed", "???", "mean", "max", "sum");
+	text_family(t, ADDR_V4, "IPv4");
+	text_family(t, ADDR_V6, "IPv6");
+	for (size_t i = 0; i < count && i < ADDRESSES_SHOWN; i++)
+		text_address(t, rows[i]);
+	if (count > ADDRESSES_SHOWN)
+		fprintf(t->out, "%zu more\n", count - ADDRESSES_SHOWN);
 }
 
 /* -- failures -- */
