@@ -6,6 +6,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* An accept that returned 0 and whose fork has not come yet. The postmaster has one thread. */
 static __u64 pending_accept_ns;
+static bool accept_seen;
+
+/*
+ * Set once everything is attached: a fork without an accept opens a candidate, which becomes a
+ * record when it asks for its client's address. Only until the first accept is seen: where the
+ * probe is missing or silent that is the only way to see connections at all.
+ */
+__u32 open_candidates = 0;
 
 static const struct state no_state;
 
@@ -73,6 +81,7 @@ int on_accept_return(struct pt_regs *ctx)
 {
 	if (own_pid() != config.postmaster)
 		return 0;
+	accept_seen = true;
 	pending_accept_ns = (int)PT_REGS_RC(ctx) ? 0 : bpf_ktime_get_ns();
 	return 0;
 }
@@ -100,7 +109,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 
 	if ((__u32)parent->tgid != config.postmaster || child->pid != child->tgid)
 		return 0;
-	if (frozen || (config.has_accept && !accept_ns))
+	if (frozen || (!accept_ns && (accept_seen || !open_candidates)))
 		return 0;
 	pending_accept_ns = 0;
 	if (bpf_map_update_elem(&states, &pid, &no_state, BPF_ANY)) {
@@ -117,12 +126,6 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* Without the accept probe any child of the postmaster is a candidate; one that asked for no address was none. */
-static __always_inline bool is_connection(const struct record *rec)
-{
-	return config.has_accept || rec->start[PHASE_HOSTNAME];
-}
-
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *task)
 {
@@ -134,7 +137,7 @@ int BPF_PROG(on_exit, struct task_struct *task)
 	st = bpf_map_lookup_elem(&states, &pid);
 	if (!st)
 		return 0;
-	if (!is_connection(&st->rec)) {
+	if (!record_is_connection(&st->rec)) {
 		bpf_map_delete_elem(&states, &pid);
 		return 0;
 	}

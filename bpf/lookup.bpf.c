@@ -14,6 +14,9 @@
 #define LITERAL_LEN  64 /* the longest address with its scope, and to spare */
 #define ANSWERS_READ 12 /* entries of an answer; each address has three, one a socket type */
 
+/* Set where pg_getnameinfo_all's return cannot be probed: no lookup is told rather than endless ones. */
+__u32 no_lookup_end = 0;
+
 struct getnameinfo_call {
 	const void *addr; /* struct sockaddr_storage * */
 	__u64 node;
@@ -146,7 +149,7 @@ int on_getnameinfo_enter(struct pt_regs *ctx)
 		mark(&st->rec, PHASE_HOSTNAME);
 	}
 	by = reverse_asker(&call, st->rec.client.family);
-	if (by < 0)
+	if (by < 0 || no_lookup_end)
 		return 0;
 	lookup = lookup_open(st, by, DIRECTION_REVERSE, call.node);
 	if (lookup)
@@ -166,7 +169,7 @@ int on_getnameinfo_return(struct pt_regs *ctx)
 	lookup = lookup_close(st, DIRECTION_REVERSE, code);
 	if (lookup && !code)
 		bpf_probe_read_user_str(lookup->name, DNS_NAME_LEN, (void *)st->lookup_answer);
-	mark(&st->rec, PHASE_STARTUP);
+	mark_after(&st->rec, PHASE_HOSTNAME, PHASE_STARTUP);
 	return 0;
 }
 

@@ -184,9 +184,14 @@ struct config {
 	__u32 postmaster; /* host PID */
 	__u32 netns;
 	__u32 port;
-	__u8 has_accept; /* accept is probed: only forks behind an accept are connections */
-	__u8 pad[3];
+	__u32 pad;
 };
+
+/* A child of the postmaster that no accept preceded is one once it has asked for its client's address. */
+static inline int record_is_connection(const struct record *rec)
+{
+	return rec->start[PHASE_FORK] || rec->start[PHASE_HOSTNAME];
+}
 
 static inline __u32 record_lookups_told(const struct record *rec)
 {

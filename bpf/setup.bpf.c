@@ -101,12 +101,8 @@ static __always_inline void read_server_variables(struct record *rec)
 				    (void *)config.conn_timing);
 }
 
-static __always_inline int ready(void)
+static __always_inline int ready(struct state *st)
 {
-	struct state *st = own_state();
-
-	if (!st)
-		return 0;
 	mark(&st->rec, MARK_READY);
 	st->rec.ready = 1;
 	read_server_variables(&st->rec);
@@ -118,18 +114,26 @@ static __always_inline int ready(void)
 SEC("uprobe")
 int on_ready_enter(struct pt_regs *ctx)
 {
-	return ready();
+	struct state *st = own_state();
+
+	return st ? ready(st) : 0;
 }
 
 /* or at its return. */
 SEC("uretprobe")
 int on_ready_return(struct pt_regs *ctx)
 {
-	return ready();
+	struct state *st = own_state();
+
+	return st && st->rec.start[PHASE_LOGIN] ? ready(st) : 0;
 }
 
 SEC("uretprobe")
 int on_auth_return(struct pt_regs *ctx)
 {
-	return mark_own(PHASE_PREPARE);
+	struct state *st = own_state();
+
+	if (st)
+		mark_after(&st->rec, PHASE_AUTH, PHASE_PREPARE);
+	return 0;
 }

@@ -12,7 +12,10 @@
 #include "base/log.h"
 
 /* Options without a letter. */
-enum { OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_RING, OPT_BTF, OPT_FROM, OPT_TO };
+enum {
+	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
+	OPT_RING, OPT_BTF, OPT_FROM, OPT_TO,
+};
 
 /* -- views: of a live trace and of a replay -------------------------------------------------------- */
 
@@ -106,6 +109,7 @@ static const struct argp_option trace_options[] = {
 	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 2 },
 	{ 0, 0, 0, 0, "How it traces:", 4 },
 	{ "no-sqlstate", OPT_NO_SQLSTATE, 0, 0, "No probe on errcode: failures without SQLSTATE", 4 },
+	{ "no-return-probes", OPT_NO_RETURN_PROBES, 0, 0, "Plain probes where functions return to", 4 },
 	{ "ring", OPT_RING, "SIZE", 0, "Ring buffer in bytes, K or M (4M; at least 4K)", 4 },
 	{ "btf", OPT_BTF, "FILE", 0, "Another BTF file than the kernel's", 4 },
 	{ 0 },
@@ -151,6 +155,7 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case 'i': o->interval_ns = duration_of(arg, "--interval", state); break;
 	case 'd': o->duration_ns = duration_of(arg, "--duration", state); break;
 	case OPT_NO_SQLSTATE: o->live.sqlstate = false; break;
+	case OPT_NO_RETURN_PROBES: o->live.return_probes = false; break;
 	case OPT_RING: o->live.ring_bytes = ring_of(arg, state); break;
 	case OPT_BTF: o->live.btf = arg; break;
 	case ARGP_KEY_ARG:

@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "target/return_sites.h"
 
 static const struct {
 	enum function function;
 	bool at_return;
+	enum phase phase;
 } probes[PROBE_COUNT] = {
-#define PROBE_ROW(name, program, fn, at_ret) [PROBE_##name] = { FUNCTION_##fn, at_ret },
+#define PROBE_ROW(name, program, fn, at_ret, phase) [PROBE_##name] = { FUNCTION_##fn, at_ret, phase },
 	PROBES(PROBE_ROW)
 #undef PROBE_ROW
 };
@@ -26,6 +28,23 @@ bool probe_at_return(enum probe p)
 	return probes[p].at_return;
 }
 
+unsigned int probe_missing_phases(enum probe p)
+{
+	enum phase phase = probes[p].phase;
+
+	if (phase == PHASE_UNKNOWN)
+		return 0;
+	return 1u << phase | (phase == PHASE_FORK ? 1u << PHASE_QUEUE : 0);
+}
+
+enum probe plan_ready(const struct plan *plan)
+{
+	for (int p = PROBE_READY_LOGIN; p <= PROBE_READY_BEGIN; p++)
+		if (plan->use[p])
+			return p;
+	return PROBE_COUNT;
+}
+
 static bool of_this_version(const struct target *t, enum function f)
 {
 	int major = t->symbols.major;
@@ -37,20 +56,6 @@ static bool of_this_version(const struct target *t, enum function f)
 static bool present(const struct target *t, enum function f)
 {
 	return t->symbols.functions[f].value != 0;
-}
-
-/* The version's own ready marker; else BeginReportingGUCOptions, which every version runs once, a little earlier. */
-static void plan_ready(struct plan *plan, const struct target *t)
-{
-	bool at_return;
-	enum function ready = function_ready(t->symbols.major, &at_return);
-
-	plan->use[PROBE_LOGIN_ENTER] = plan->use[PROBE_READY_LOGIN] =
-		ready == FUNCTION_EVENT_TRIGGER_LOGIN && present(t, ready);
-	plan->use[PROBE_READY_REPORT] = ready == FUNCTION_REPORT_CONNECT && present(t, ready);
-	plan->use[PROBE_READY_BEGIN] = !plan->use[PROBE_READY_LOGIN] &&
-				       !plan->use[PROBE_READY_REPORT] &&
-				       present(t, FUNCTION_BEGIN_REPORTING);
 }
 
 /* What goes missing with a function, in words; "" : no more than what it alone tells. */
@@ -100,7 +105,52 @@ static int plan_refuse(const struct target *t, const char *symbol, struct proble
 	return -ENOENT;
 }
 
-int plan_make(struct plan *plan, const struct target *t, bool sqlstate, struct problem *problem)
+static void plan_drop_site(struct plan *plan, const struct target *t, enum probe p)
+{
+	plan->use[p] = false;
+	plan->missing_phases |= probe_missing_phases(p);
+	log_warn("%s: where %s returns to cannot be told for sure: %s", t->exe_name,
+		 function_symbol(probe_function(p)),
+		 probe_missing_phases(p) ? "the phase that begins there is missing" :
+					   "what it tells is missing");
+}
+
+/* A span or a login without its end would never end; a lookup likewise, see config.has_lookup_end. */
+static void plan_drop_entries(struct plan *plan)
+{
+	plan->use[PROBE_TLS_ENTER] = plan->use[PROBE_TLS_RETURN];
+	plan->use[PROBE_GSS_ENTER] = plan->use[PROBE_GSS_RETURN];
+	plan->use[PROBE_LOGIN_ENTER] = plan->use[PROBE_READY_LOGIN];
+}
+
+static void plan_return_sites(struct plan *plan, const struct target *t)
+{
+	plan->return_sites = true;
+	for (int p = 0; p < PROBE_COUNT; p++) {
+		struct return_sites *sites = &plan->sites[p];
+
+		if (!plan->use[p] || !probe_at_return(p))
+			continue;
+		sites->count = return_sites_find(t->exe_fd, function_symbol(probe_function(p)),
+						 sites->offsets, RETURN_SITES_MAX);
+		if (sites->count <= 0)
+			plan_drop_site(plan, t, p);
+	}
+	plan_drop_entries(plan);
+}
+
+/* One ready marker is enough: the version's own; else a function that every version runs once, a little earlier. */
+static void plan_one_ready(struct plan *plan, const struct target *t)
+{
+	plan->use[PROBE_READY_REPORT] = plan->use[PROBE_READY_REPORT] &&
+					!plan->use[PROBE_READY_LOGIN];
+	plan->use[PROBE_READY_BEGIN] = present(t, FUNCTION_BEGIN_REPORTING) &&
+				       !plan->use[PROBE_READY_LOGIN] &&
+				       !plan->use[PROBE_READY_REPORT];
+}
+
+int plan_make(struct plan *plan, const struct target *t, const struct plan_options *o,
+	      struct problem *problem)
 {
 	memset(plan, 0, sizeof(*plan));
 	if (!present(t, FUNCTION_GETNAMEINFO))
@@ -110,14 +160,14 @@ int plan_make(struct plan *plan, const struct target *t, bool sqlstate, struct p
 
 		plan->use[p] = of_this_version(t, f) && present(t, f);
 	}
+	plan->use[PROBE_ERRCODE] = plan->use[PROBE_ERRCODE] && o->sqlstate;
 	for (int f = 0; f < FUNCTION_COUNT; f++)
 		if (of_this_version(t, f) && !present(t, f))
 			plan_missing(plan, t, f);
-	plan_ready(plan, t);
-	if (!plan->use[PROBE_READY_LOGIN] && !plan->use[PROBE_READY_REPORT] &&
-	    !plan->use[PROBE_READY_BEGIN])
+	if (!o->return_probes)
+		plan_return_sites(plan, t);
+	plan_one_ready(plan, t);
+	if (plan_ready(plan) == PROBE_COUNT)
 		return plan_refuse(t, function_symbol(FUNCTION_BEGIN_REPORTING), problem);
-	plan->use[PROBE_ERRCODE] = plan->use[PROBE_ERRCODE] && sqlstate;
-	plan->has_accept = plan->use[PROBE_ACCEPT] || plan->use[PROBE_ACCEPT_STREAM];
 	return 0;
 }

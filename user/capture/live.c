@@ -21,6 +21,7 @@
 #define BATCH_FIRST	128 /* states read at a time; doubled when a hash bucket holds more */
 #define WAKEUP_BYTES	(128 << 10)
 #define UNTITLED_MAX	1024
+#define LINKS_MAX	(PROBE_COUNT + 2 * LIBRARY_PROBE_COUNT + 6 * RETURN_SITES_MAX + 4)
 #define SECOND_LOOK_NS	(100 * NS_PER_MS)
 
 /* Children that were under way when tracing began. */
@@ -44,7 +45,7 @@ struct live {
 	struct target *target;
 	struct pgdnstrace *skel;
 	struct plan plan;
-	struct bpf_link *links[PROBE_COUNT + 2 * LIBRARY_PROBE_COUNT + 4];
+	struct bpf_link *links[LINKS_MAX];
 	int link_count;
 	int return_probes_safe; /* 1, 0, -errno: what trial_return_probe() said */
 	struct ring_buffer *ring;
@@ -115,7 +116,6 @@ static void configure(struct live *l, const struct live_options *o)
 	config->postmaster = (uint32_t)t->pid;
 	config->netns = t->netns;
 	config->port = (uint32_t)t->session.port;
-	config->has_accept = l->plan.has_accept;
 	config->application_name = run_time_address(t, VARIABLE_APPLICATION_NAME);
 	config->backend_start = run_time_address(t, VARIABLE_START_TIME);
 	config->conn_timing = run_time_address(t, VARIABLE_CONN_TIMING);
@@ -145,7 +145,7 @@ static int load(struct live *l, const struct live_options *o, struct problem *pr
 static struct bpf_program *probe_program(const struct live *l, enum probe p)
 {
 	switch (p) {
-#define ATTACH_CASE(name, program, function, at_return)                                            \
+#define ATTACH_CASE(name, program, ...)                                                            \
 	case PROBE_##name:                                                                         \
 		return l->skel->progs.program;
 		PROBES(ATTACH_CASE)
@@ -163,17 +163,35 @@ static int keep_link(struct live *l, struct bpf_link *link)
 	return 0;
 }
 
+static int attach_at(struct live *l, enum probe p, size_t offset, bool return_probe)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = return_probe);
+
+	return keep_link(l, bpf_program__attach_uprobe_opts(probe_program(l, p), -1,
+							    l->target->exe_path, offset, &opts));
+}
+
+static int attach_return_sites(struct live *l, enum probe p)
+{
+	const struct return_sites *sites = &l->plan.sites[p];
+	int err = 0;
+
+	log_debug("probe %s (%d return sites)", function_symbol(probe_function(p)), sites->count);
+	for (int i = 0; i < sites->count && !err; i++)
+		err = attach_at(l, p, sites->offsets[i], false);
+	return err;
+}
+
 static int attach_probe(struct live *l, enum probe p)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = probe_at_return(p));
 	const struct symbol *symbol = &l->target->symbols.functions[probe_function(p)];
 
+	if (probe_at_return(p) && l->plan.return_sites)
+		return attach_return_sites(l, p);
 	log_debug("probe %s%s at offset 0x%llx%s", function_symbol(probe_function(p)),
 		  probe_at_return(p) ? " (return)" : "", (unsigned long long)symbol->probe_offset,
 		  symbol->single_stepped ? ", single-stepped" : "");
-	return keep_link(l, bpf_program__attach_uprobe_opts(probe_program(l, p), -1,
-							    l->target->exe_path,
-							    symbol->probe_offset, &opts));
+	return attach_at(l, p, symbol->probe_offset, probe_at_return(p));
 }
 
 static void library_programs(const struct live *l, enum library_probe p,
@@ -225,38 +243,63 @@ static const char *library_refusal(const struct live *l, const struct live_optio
 	return NULL;
 }
 
+/* What a library that is not mapped would do is not missing; forward lookups of a static libc are. */
+static bool library_matters(enum library_probe p, int found)
+{
+	return found || p == LIBRARY_GETADDRINFO;
+}
+
+static void refuse_libraries(struct live *l, const char *refusal)
+{
+	struct library_place place;
+	char err[256];
+
+	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++)
+		if (library_matters(p, library_place_find(l->target, p, &place, err, sizeof(err))))
+			library_mark_missing(&l->target->session, p);
+	log_warn("forward lookups, LDAP and PAM are not told: %s", refusal);
+}
+
+static int try_library(struct live *l, enum library_probe p)
+{
+	struct library_place place;
+	char err[256];
+	int found = library_place_find(l->target, p, &place, err, sizeof(err));
+
+	if (!library_matters(p, found))
+		return 0;
+	if (found == 1 && !attach_library_probe(l, p, &place)) {
+		log_debug("probe %s in %s at offset 0x%llx%s", library_probe_symbol(p), place.path,
+			  (unsigned long long)place.symbol.probe_offset,
+			  place.symbol.single_stepped ? ", single-stepped" : "");
+		return 0;
+	}
+	log_warn("calls of %s are not told: %s", library_probe_symbol(p),
+		 found < 0 ? err : found ? strerror(errno) : "no C library is mapped");
+	return -ENOENT;
+}
+
 /* What cannot be probed goes untold, and is named; the rest of the trace does not depend on it. */
 static void attach_libraries(struct live *l, const struct live_options *o)
 {
 	const char *refusal = library_refusal(l, o);
-	struct library_place place;
-	char err[256];
-	int found;
 
-	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++) {
-		found = library_place_find(l->target, p, &place, err, sizeof(err));
-		if (found == 1 && !refusal && !attach_library_probe(l, p, &place)) {
-			log_debug("probe %s in %s at offset 0x%llx%s", library_probe_symbol(p),
-				  place.path, (unsigned long long)place.symbol.probe_offset,
-				  place.symbol.single_stepped ? ", single-stepped" : "");
-			continue;
-		}
-		if (!found && p != LIBRARY_GETADDRINFO)
-			continue;
-		library_mark_missing(&l->target->session, p);
-		log_warn("calls of %s are not told: %s", library_probe_symbol(p),
-			 found < 0 ? err : !found ? "no C library is mapped" : refusal ? refusal : strerror(errno));
+	if (refusal) {
+		refuse_libraries(l, refusal);
+		return;
 	}
+	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++)
+		if (try_library(l, p))
+			library_mark_missing(&l->target->session, p);
 }
 
-/* What opens records comes last: none of them ever sees half of the probes. */
+/* The accept probe comes last: no record is opened before everything else is there. */
 static int attach(struct live *l, const struct live_options *o, struct problem *problem)
 {
 	struct bpf_program *traces[] = { l->skel->progs.on_exit, l->skel->progs.on_sock_state,
 					 l->skel->progs.on_fork };
-	size_t before = l->plan.has_accept ? 3 : 2;
 
-	for (size_t i = 0; i < before; i++)
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++)
 		if (keep_link(l, bpf_program__attach_trace(traces[i])))
 			return problem_set(problem, EXIT_CANNOT_TRACE,
 					   "cannot attach to the kernel's tracepoint (%s): %s",
@@ -268,14 +311,15 @@ static int attach(struct live *l, const struct live_options *o, struct problem *
 					   "cannot probe %s in %s: %s",
 					   function_symbol(probe_function(p)), l->target->exe_name,
 					   strerror(errno));
-	if (before < 3 && keep_link(l, bpf_program__attach_trace(traces[2])))
-		return problem_set(problem, EXIT_CANNOT_TRACE,
-				   "cannot attach to the kernel's tracepoint (on_fork): %s",
-				   strerror(errno));
+	__atomic_store_n(&l->skel->bss->open_candidates, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
-static int check_return_probes(struct live *l, struct problem *problem)
+/*
+ * Return probes can make a seccomp filter kill the traced process on some kernels: tried on a child
+ * of our own, before the server is touched.
+ */
+static bool want_return_probes(struct live *l, const struct live_options *o)
 {
 	struct bpf_link *link = NULL;
 
@@ -286,14 +330,25 @@ static int check_return_probes(struct live *l, struct problem *problem)
 		keep_link(l, link);
 	log_debug("return probes %s under a seccomp filter here",
 		  l->return_probes_safe == 1 ? "are safe" : "are not safe");
-	if (l->return_probes_safe == 1 || !target_has_seccomp(l->target))
-		return 0;
-	return problem_set(problem, EXIT_CANNOT_TRACE,
-			   "process %d runs under a seccomp filter, and on this kernel a return probe can make such a "
-			   "filter kill the server (%s). Nothing was attached.",
-			   l->target->pid,
-			   l->return_probes_safe ? strerror(-l->return_probes_safe) :
-						   "a test child was killed");
+	if (!o->return_probes || l->return_probes_safe == 1 || !target_has_seccomp(l->target))
+		return o->return_probes;
+	log_warn("process %d runs under a seccomp filter, which on this kernel could kill it for a "
+		 "return probe: return sites are used instead",
+		 l->target->pid);
+	return false;
+}
+
+static int plan(struct live *l, const struct live_options *o, struct problem *problem)
+{
+	struct plan_options wanted = {
+		.sqlstate = o->sqlstate,
+		.return_probes = want_return_probes(l, o),
+	};
+	int err = plan_make(&l->plan, l->target, &wanted, problem);
+
+	l->target->session.missing_phases = l->plan.missing_phases;
+	l->skel->bss->no_lookup_end = !l->plan.use[PROBE_GETNAMEINFO_RETURN];
+	return err;
 }
 
 /* -- open and close ------------------------------------------------------------------------------ */
@@ -343,11 +398,9 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 	if (!l)
 		return problem_set(problem, EXIT_FAILURE, "out of memory");
 	l->target = t;
-	err = plan_make(&l->plan, t, o->sqlstate, problem);
+	err = load(l, o, problem);
 	if (!err)
-		err = load(l, o, problem);
-	if (!err)
-		err = check_return_probes(l, problem);
+		err = plan(l, o, problem);
 	if (!err)
 		err = open_ring(l, problem);
 	if (!err)
@@ -356,7 +409,6 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 		live_close(l);
 		return err;
 	}
-	t->session.missing_phases = l->plan.missing_phases;
 	open_listen(l);
 	l->earlier.second_look_ns = clock_mono_ns() + SECOND_LOOK_NS;
 	l->earlier.count = target_untitled_children(t, l->earlier.pids, UNTITLED_MAX);
@@ -435,18 +487,12 @@ static struct conn *sweep_add(struct sweep *s)
 	return &s->list[s->count++];
 }
 
-/* Without the accept probe a child of the postmaster is a connection once it asked for its client. */
-static bool is_connection(const struct live *l, const struct state *st)
-{
-	return l->plan.has_accept || st->rec.start[PHASE_HOSTNAME];
-}
-
 static int sweep_take(struct live *l, unsigned int count, uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < count; i++) {
 		struct conn *c;
 
-		if (!is_connection(l, &l->sweep.values[i]))
+		if (!record_is_connection(&l->sweep.values[i].rec))
 			continue;
 		c = sweep_add(&l->sweep);
 		if (!c)
