@@ -75,17 +75,15 @@ static void make_hostile(struct conn *c)
 /* What a format makes of a stream. The caller frees it. */
 static char *export_text(const char *format, const struct event *events, size_t count)
 {
-	const struct export_format *f = export_find(format);
-	struct export_sift sift = { 0 };
+	struct exporter x;
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	void *x = f->open(out);
 
+	assert_int_equal(exporter_open(&x, export_find(format), out), 0);
 	for (size_t i = 0; i < count; i++)
-		if (export_wants(&sift, &events[i]))
-			assert_int_equal(f->event(x, &events[i]), 0);
-	assert_int_equal(f->close(x), 0);
+		assert_int_equal(exporter_event(&x, &events[i]), 0);
+	assert_int_equal(exporter_close(&x), 0);
 	fclose(out);
 	assert_int_equal(strlen(text), size); /* no NUL byte */
 	return text;
@@ -510,13 +508,13 @@ TEST(a_full_disk_is_told)
 
 	for (const struct export_format *f = export_formats; f->name; f++) {
 		FILE *out = fopen("/dev/full", "w");
-		void *x = f->open(out);
-		int rc = 0;
+		struct exporter x;
+		int rc = exporter_open(&x, f, out);
 
 		for (int i = 0; i < 100 && !rc; i++)
-			rc = f->event(x, &ev);
+			rc = exporter_event(&x, &ev);
 		assert_int_equal(rc, -ENOSPC);
-		f->close(x);
+		exporter_close(&x);
 		fclose(out);
 	}
 }

@@ -15,14 +15,6 @@ const struct export_format *export_find(const char *name)
 	return NULL;
 }
 
-bool export_wants(struct export_sift *sift, const struct event *ev)
-{
-	if (ev->type == EVENT_IN_SETUP)
-		return !sift->behind_trigger && ev->conn.phase != PHASE_UNKNOWN;
-	sift->behind_trigger = ev->type == EVENT_TRIGGER;
-	return ev->type != EVENT_SWEEP;
-}
-
 int export_status(FILE *out)
 {
 	if (!ferror(out))
@@ -30,24 +22,28 @@ int export_status(FILE *out)
 	return errno ? -errno : -EIO;
 }
 
-int export_run(const struct export_format *f, struct trace_reader *r, FILE *out, char *err,
-	       size_t err_len)
+int exporter_open(struct exporter *x, const struct export_format *format, FILE *out)
 {
-	struct export_sift sift = { 0 };
-	struct event ev;
-	void *state = f->open(out);
-	int rc, closed;
+	*x = (struct exporter){ .format = format, .state = format->open(out) };
+	return x->state ? 0 : -ENOMEM;
+}
 
-	err[0] = '\0';
-	if (!state)
-		return -ENOMEM;
-	while ((rc = trace_next(r, &ev, err, err_len)) > 0) {
-		if (!export_wants(&sift, &ev))
-			continue;
-		rc = f->event(state, &ev);
-		if (rc < 0)
-			break;
-	}
-	closed = f->close(state);
-	return rc < 0 ? rc : closed;
+static bool is_wanted(struct exporter *x, const struct event *ev)
+{
+	if (ev->type == EVENT_IN_SETUP)
+		return !x->behind_trigger && ev->conn.phase != PHASE_UNKNOWN;
+	x->behind_trigger = ev->type == EVENT_TRIGGER;
+	return ev->type != EVENT_SWEEP;
+}
+
+int exporter_event(void *exporter, const struct event *ev)
+{
+	struct exporter *x = exporter;
+
+	return is_wanted(x, ev) ? x->format->event(x->state, ev) : 0;
+}
+
+int exporter_close(struct exporter *x)
+{
+	return x->state ? x->format->close(x->state) : 0;
 }

@@ -6,9 +6,9 @@
 #ifndef PGDNSTRACE_EXPORT_H
 #define PGDNSTRACE_EXPORT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include "keep/trace.h"
 #include "model/event.h"
 
 #define EXPORT_FORMATS(X)                                                                          \
@@ -34,21 +34,18 @@ extern const struct export_format export_formats[]; /* ends with a row without a
 const struct export_format *export_find(const char *name); /* NULL: no such format */
 
 /*
- * The events a format gets to see: not the lists of those in setup that stand behind a trigger
- * (they end or are listed again later) and not those that were under way before tracing began
+ * A format at work. It does not get to see the lists of those in setup that stand behind a trigger
+ * (they end or are listed again later), nor those that were under way before tracing began
  * (nothing of them was measured).
  */
-struct export_sift {
+struct exporter {
+	const struct export_format *format;
+	void *state;
 	bool behind_trigger;
 };
-bool export_wants(struct export_sift *sift, const struct event *ev);
-
-/*
- * Reads r to its end into out. 0 or -errno; err gets the reader's message, and is empty when it
- * was the writing that failed. What was read before a bad line is written in any case.
- */
-int export_run(const struct export_format *f, struct trace_reader *r, FILE *out, char *err,
-	       size_t err_len);
+int exporter_open(struct exporter *x, const struct export_format *format, FILE *out);
+int exporter_event(void *exporter, const struct event *ev); /* an event_sink */
+int exporter_close(struct exporter *x); /* writes what is left; 0 or -errno */
 
 /* -errno of a stream that failed, 0 of one that did not. Call right after writing. */
 int export_status(FILE *out);
