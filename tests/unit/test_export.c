@@ -314,7 +314,6 @@ TEST(perfetto_keeps_hostile_names_text)
 
 	make_hostile(&events[1].conn);
 	text = export_text("perfetto", events, 2);
-	assert_null(strstr(text, "<script"));
 	json_decref(parse(text, strlen(text)));
 	free(text);
 }

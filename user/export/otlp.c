@@ -8,20 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json_out.h"
 #include "export/export.h"
-#include "export/json.h"
 #include "export/span.h"
 
 /* At most 27 kB each with the most hostile names: a line stays below the 1 MiB readers take. */
-#define BATCH 32
+#define BATCH	 32
+#define LINE_LEN (1 << 20)
 
 enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER = 2, SPAN_CLIENT = 3 };
 #define STATUS_ERROR 2
 
 struct otlp {
-	struct json j;
+	FILE *out;
+	struct json_out j; /* one line */
 	struct session session;
 	unsigned int in_batch; /* connections in the open line; 0: no line is open */
+	char line[LINE_LEN];
 };
 
 /* -- ids: the same trace gives the same ids -- */
@@ -73,7 +76,7 @@ static struct span_ids child_ids(const struct span_ids *parent, unsigned int num
 	return ids;
 }
 
-static void put_id(struct json *j, const char *key, const uint64_t *words, unsigned int count)
+static void put_id(struct json_out *j, const char *key, const uint64_t *words, unsigned int count)
 {
 	char hex[33];
 
@@ -84,39 +87,46 @@ static void put_id(struct json *j, const char *key, const uint64_t *words, unsig
 
 /* -- attributes -- */
 
-static void attribute_open(struct json *j, const char *key, const char *type)
+static void attribute_open(struct json_out *j, const char *key)
 {
-	json_open(j, '{');
+	json_put_open(j, NULL, '{');
 	json_put_text(j, "key", key);
-	json_key(j, "value");
-	json_open(j, '{');
-	json_key(j, type);
+	json_put_open(j, "value", '{');
 }
 
-static void attribute_close(struct json *j)
+static void attribute_close(struct json_out *j)
 {
-	json_close(j, '}');
-	json_close(j, '}');
+	json_put_close(j, '}');
+	json_put_close(j, '}');
 }
 
 /* Nothing is written for "": absent is absent. */
-static void attribute_text(struct json *j, const char *key, const char *text)
+static void attribute_text(struct json_out *j, const char *key, const char *text)
 {
 	if (!text || !text[0])
 		return;
-	attribute_open(j, key, "stringValue");
-	json_text(j, text);
+	attribute_open(j, key);
+	json_put_text(j, "stringValue", text);
 	attribute_close(j);
 }
 
-static void attribute_int(struct json *j, const char *key, int64_t value)
+/* "123": how protobuf's JSON has 64 bits. */
+static void put_int_text(struct json_out *j, const char *key, int64_t value)
 {
-	attribute_open(j, key, "intValue");
-	json_int_text(j, value);
+	char text[24];
+
+	snprintf(text, sizeof(text), "%lld", (long long)value);
+	json_put_text(j, key, text);
+}
+
+static void attribute_int(struct json_out *j, const char *key, int64_t value)
+{
+	attribute_open(j, key);
+	put_int_text(j, "intValue", value);
 	attribute_close(j);
 }
 
-static void attribute_addr(struct json *j, const char *key, const struct addr *a)
+static void attribute_addr(struct json_out *j, const char *key, const struct addr *a)
 {
 	char text[ADDR_TEXT_LEN];
 
@@ -124,7 +134,7 @@ static void attribute_addr(struct json *j, const char *key, const struct addr *a
 }
 
 /* Durations that no span shows, in ns. */
-static void attribute_ns(struct json *j, const char *name, int64_t ns)
+static void attribute_ns(struct json_out *j, const char *name, int64_t ns)
 {
 	char key[64];
 
@@ -138,35 +148,31 @@ static void attribute_ns(struct json *j, const char *name, int64_t ns)
 static void span_begin(struct otlp *o, const struct span_ids *ids, uint64_t parent,
 		       const char *name, enum span_kind kind, const struct span *s)
 {
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 
-	json_open(j, '{');
+	json_put_open(j, NULL, '{');
 	put_id(j, "traceId", ids->trace, 2);
 	put_id(j, "spanId", &ids->span, 1);
 	if (parent)
 		put_id(j, "parentSpanId", &parent, 1);
 	json_put_text(j, "name", name);
 	json_put_int(j, "kind", kind);
-	json_key(j, "startTimeUnixNano");
-	json_int_text(j, s->from_ns);
-	json_key(j, "endTimeUnixNano");
-	json_int_text(j, s->to_ns);
-	json_key(j, "attributes");
-	json_open(j, '[');
+	put_int_text(j, "startTimeUnixNano", s->from_ns);
+	put_int_text(j, "endTimeUnixNano", s->to_ns);
+	json_put_open(j, "attributes", '[');
 }
 
 static void span_end(struct otlp *o, bool error)
 {
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 
-	json_close(j, ']');
+	json_put_close(j, ']');
 	if (error) {
-		json_key(j, "status");
-		json_open(j, '{');
+		json_put_open(j, "status", '{');
 		json_put_int(j, "code", STATUS_ERROR);
-		json_close(j, '}');
+		json_put_close(j, '}');
 	}
-	json_close(j, '}');
+	json_put_close(j, '}');
 }
 
 /* The name as the question had it: in-addr.arpa or ip6.arpa for a reverse lookup. */
@@ -192,7 +198,7 @@ static void write_lookup(struct otlp *o, const struct span_ids *ids, uint64_t pa
 			 const struct lookup *l, const struct span *s)
 {
 	bool failed = l->result == RESULT_FAILED;
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 	char name[80], code[24];
 
 	span_begin(o, ids, parent, l->kind == DIRECTION_REVERSE ? "reverse lookup" : "forward lookup",
@@ -254,7 +260,7 @@ static const char *error_type(const struct conn *c)
 
 static void write_client(struct otlp *o, const struct conn *c)
 {
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 
 	attribute_text(j, "db.system.name", "postgresql");
 	attribute_text(j, "db.namespace", c->has_user ? c->database : "");
@@ -269,7 +275,7 @@ static void write_client(struct otlp *o, const struct conn *c)
 
 static void write_own(struct otlp *o, const struct conn *c)
 {
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 	uint64_t ns;
 
 	attribute_text(j, "pgdnstrace.application", c->has_application ? c->application : "");
@@ -303,52 +309,49 @@ static void write_conn(struct otlp *o, const struct conn *c)
 
 /* -- lines -- */
 
-static void write_resource(struct json *j, const struct session *s)
+static void write_resource(struct json_out *j, const struct session *s)
 {
 	char instance[TEXT_LEN + 16];
 
 	snprintf(instance, sizeof(instance), "%s:%d", s->host, s->port);
-	json_key(j, "resource");
-	json_open(j, '{');
-	json_key(j, "attributes");
-	json_open(j, '[');
+	json_put_open(j, "resource", '{');
+	json_put_open(j, "attributes", '[');
 	attribute_text(j, "service.name", "postgresql");
 	attribute_text(j, "service.version", s->server_version);
 	attribute_text(j, "service.instance.id", instance);
 	attribute_text(j, "host.name", s->host);
 	attribute_text(j, "pgdnstrace.cluster_name", s->cluster_name);
 	attribute_text(j, "pgdnstrace.container", s->container);
-	json_close(j, ']');
-	json_close(j, '}');
+	json_put_close(j, ']');
+	json_put_close(j, '}');
 }
 
 static void line_open(struct otlp *o)
 {
-	struct json *j = &o->j;
+	struct json_out *j = &o->j;
 
-	j->comma = false;
-	json_open(j, '{');
-	json_key(j, "resourceSpans");
-	json_open(j, '[');
-	json_open(j, '{');
+	json_put_start(j, o->line, sizeof(o->line));
+	json_put_open(j, NULL, '{');
+	json_put_open(j, "resourceSpans", '[');
+	json_put_open(j, NULL, '{');
 	write_resource(j, &o->session);
-	json_key(j, "scopeSpans");
-	json_open(j, '[');
-	json_open(j, '{');
-	json_key(j, "scope");
-	json_open(j, '{');
+	json_put_open(j, "scopeSpans", '[');
+	json_put_open(j, NULL, '{');
+	json_put_open(j, "scope", '{');
 	json_put_text(j, "name", "pgdnstrace");
 	json_put_text(j, "version", PGDNSTRACE_VERSION);
-	json_close(j, '}');
-	json_key(j, "spans");
-	json_open(j, '[');
+	json_put_close(j, '}');
+	json_put_open(j, "spans", '[');
 }
 
-static void line_close(struct otlp *o)
+static int line_close(struct otlp *o)
 {
-	if (o->in_batch)
-		fputs("]}]}]}\n", o->j.out);
+	if (!o->in_batch)
+		return 0;
+	json_put_raw(&o->j, "]}]}]}\n", 7);
 	o->in_batch = 0;
+	fwrite_unlocked(o->line, 1, o->j.used, o->out);
+	return export_status(o->out);
 }
 
 void *otlp_open(FILE *out)
@@ -356,33 +359,33 @@ void *otlp_open(FILE *out)
 	struct otlp *o = calloc(1, sizeof(*o));
 
 	if (o)
-		o->j.out = out;
+		o->out = out;
 	return o;
 }
 
 int otlp_event(void *state, const struct event *ev)
 {
 	struct otlp *o = state;
+	int rc = 0;
 
 	if (ev->type == EVENT_START) {
-		line_close(o);
+		rc = line_close(o);
 		o->session = ev->start;
 	} else if (ev->type == EVENT_CONN || ev->type == EVENT_IN_SETUP) {
 		if (!o->in_batch)
 			line_open(o);
 		write_conn(o, &ev->conn);
 		if (++o->in_batch == BATCH)
-			line_close(o);
+			rc = line_close(o);
 	}
-	return export_status(o->j.out);
+	return rc;
 }
 
 int otlp_close(void *state)
 {
 	struct otlp *o = state;
-	FILE *out = o->j.out;
+	int rc = line_close(o);
 
-	line_close(o);
 	free(o);
-	return export_status(out);
+	return rc;
 }

@@ -8,20 +8,32 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/json_out.h"
 #include "export/export.h"
-#include "export/json.h"
 #include "export/span.h"
 
 #define NS_PER_DAY (86400 * (int64_t)NS_PER_S)
 
+#define BUFFER_LEN 65536 /* the events of one connection with the most hostile names take half */
+
 struct perfetto {
-	struct json j;
+	FILE *out;
+	struct json_out j; /* of one event of the stream */
 	int64_t base_ns; /* ts 0: a midnight (UTC) before everything, so that a double holds the ns */
+	bool has_events;
 	int server; /* "pid" of the events: the postmaster's */
 	int64_t track; /* "tid" of the last connection: pids come again, tracks do not */
 	int64_t second; /* the rate's: seconds since 1970; 0: none yet */
 	uint64_t in_second[OUTCOME_COUNT];
+	char buf[BUFFER_LEN];
 };
+
+static int flush(struct perfetto *p)
+{
+	fwrite_unlocked(p->j.buf, 1, p->j.used, p->out);
+	p->j.used = 0;
+	return export_status(p->out);
+}
 
 void *perfetto_open(FILE *out)
 {
@@ -29,21 +41,20 @@ void *perfetto_open(FILE *out)
 
 	if (!p)
 		return NULL;
-	p->j.out = out;
-	json_open(&p->j, '{');
+	p->out = out;
+	json_put_start(&p->j, p->buf, sizeof(p->buf));
+	json_put_open(&p->j, NULL, '{');
 	json_put_text(&p->j, "displayTimeUnit", "ms");
-	json_key(&p->j, "traceEvents");
-	json_open(&p->j, '[');
+	json_put_open(&p->j, "traceEvents", '[');
 	return p;
 }
 
+/* A line of its own: the writer puts no comma behind a newline. */
 static void event_open(struct perfetto *p, const char *ph, const char *name, int64_t track)
 {
-	if (p->j.comma)
-		putc_unlocked(',', p->j.out);
-	putc_unlocked('\n', p->j.out);
-	p->j.comma = false;
-	json_open(&p->j, '{');
+	json_put_raw(&p->j, p->has_events ? ",\n" : "\n", p->has_events ? 2 : 1);
+	p->has_events = true;
+	json_put_open(&p->j, NULL, '{');
 	json_put_text(&p->j, "ph", ph);
 	json_put_int(&p->j, "pid", p->server);
 	json_put_int(&p->j, "tid", track);
@@ -53,14 +64,13 @@ static void event_open(struct perfetto *p, const char *ph, const char *name, int
 
 static void event_args(struct perfetto *p)
 {
-	json_key(&p->j, "args");
-	json_open(&p->j, '{');
+	json_put_open(&p->j, "args", '{');
 }
 
 static void event_close(struct perfetto *p)
 {
-	json_close(&p->j, '}');
-	json_close(&p->j, '}');
+	json_put_close(&p->j, '}');
+	json_put_close(&p->j, '}');
 }
 
 static void put_time(struct perfetto *p, int64_t at_ns)
@@ -89,7 +99,7 @@ static void end(struct perfetto *p, int64_t at_ns)
 {
 	event_open(p, "E", NULL, p->track);
 	put_time(p, at_ns);
-	json_close(&p->j, '}');
+	json_put_close(&p->j, '}');
 }
 
 /* -- counters -- */
@@ -242,7 +252,7 @@ static void write_instant(struct perfetto *p, int64_t at_ns, const char *name)
 	event_open(p, "i", name, 0);
 	json_put_text(&p->j, "s", "g"); /* a line through all tracks */
 	put_time(p, at_ns);
-	json_close(&p->j, '}');
+	json_put_close(&p->j, '}');
 }
 
 static void write_settings(struct perfetto *p, int64_t at_ns, const struct settings *s)
@@ -292,26 +302,26 @@ int perfetto_event(void *state, const struct event *ev)
 	default:
 		break;
 	}
-	return export_status(p->j.out);
+	return flush(p);
 }
 
 int perfetto_close(void *state)
 {
 	struct perfetto *p = state;
-	FILE *out = p->j.out;
 	char base[CLOCK_TEXT_LEN];
+	int rc;
 
 	if (p->second) {
 		write_rate(p, p->second);
 		write_rate(p, p->second + 1);
 	}
-	json_close(&p->j, ']');
-	json_key(&p->j, "otherData");
-	json_open(&p->j, '{');
+	json_put_close(&p->j, ']');
+	json_put_open(&p->j, "otherData", '{');
 	json_put_text(&p->j, "ts 0 is", clock_rfc3339(p->base_ns, base));
-	json_close(&p->j, '}');
-	json_close(&p->j, '}');
-	fputs("\n", out);
+	json_put_close(&p->j, '}');
+	json_put_close(&p->j, '}');
+	json_put_raw(&p->j, "\n", 1);
+	rc = flush(p);
 	free(p);
-	return export_status(out);
+	return rc;
 }
