@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "pipeline.h"
+#include "target/preflight.h"
 
 #define DRAIN_NS      (100 * NS_PER_MS)
 #define SWEEP_NS      NS_PER_S
@@ -182,7 +183,8 @@ static enum exit_code run(struct trace *t, struct problem *problem)
 {
 	enum exit_code code;
 
-	if (live_open(&t->live, &t->target, &t->options.live, problem))
+	if (preflight_run(&t->target, t->options.live.btf, problem) ||
+	    live_open(&t->live, &t->target, &t->options.live, problem))
 		return fail(problem);
 	check(t, start(t));
 	loop(t);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,20 +23,24 @@
 	"__attribute__((noinline)) int two(int x) { return pg_getnameinfo_all(x) + "               \
 	"pg_getnameinfo_all(9); }\n"
 
-/* What objdump says: the offset of the line behind each call. Address and offset are the same in
- * .text here. */
-static int objdump_sites(const char *path, uint64_t *sites)
+/*
+ * What objdump says: the address of the line behind each call, but for those that established
+ * sessions make. In .text of these files, addresses are file offsets.
+ */
+static int objdump_sites(const char *path, const char *symbol, uint64_t *sites)
 {
-	char command[512];
+	char command[1024];
 	unsigned long long site;
 	int count = 0;
 	FILE *f;
 
 	snprintf(command, sizeof(command),
-		 "objdump -d --no-show-raw-insn %s | awk '/call.*<pg_getnameinfo_all/ {found = 1; "
-		 "next}"
-		 " found {sub(\":\", \"\", $1); print $1; found = 0}'",
-		 path);
+		 "objdump -d --no-show-raw-insn -j .text %s | awk '"
+		 "/^[0-9a-f]+ </ { skip = "
+		 "/<(pg_stat_get_|inet_(client|server)_|log_status_format)/ }"
+		 "/call.*<%s(@@Base)?>/ { found = !skip; next }"
+		 "found { sub(\":\", \"\", $1); print $1; found = 0 }'",
+		 path, symbol);
 	f = popen(command, "r");
 	while (count < SITES_MAX && fscanf(f, "%llx", &site) == 1)
 		sites[count++] = site;
@@ -43,21 +48,44 @@ static int objdump_sites(const char *path, uint64_t *sites)
 	return count;
 }
 
-static void sites_are_what_objdump_finds(void **state)
+static void compare_with_objdump(int fd, const char *path, const char *symbol)
 {
 	uint64_t found[SITES_MAX], expected[SITES_MAX];
+	int count = objdump_sites(path, symbol, expected);
+
+	assert_true(count > 0);
+	assert_int_equal(return_sites_find(fd, symbol, found, SITES_MAX), count);
+	assert_memory_equal(found, expected, count * sizeof(found[0]));
+}
+
+static void sites_of_the_installed_server_are_what_objdump_finds(void **state)
+{
+	glob_t servers;
+	const char *path;
+	int fd;
+
+	(void)state;
+	assert_int_equal(glob("/usr/lib/postgresql/*/bin/postgres", 0, NULL, &servers), 0);
+	path = servers.gl_pathv[servers.gl_pathc - 1];
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	compare_with_objdump(fd, path, "pg_getnameinfo_all");
+	compare_with_objdump(fd, path, "ClientAuthentication");
+	close(fd);
+	globfree(&servers);
+}
+
+static void sites_are_what_objdump_finds(void **state)
+{
+	uint64_t sites[SITES_MAX];
 	char path[64];
-	int fd = elf_build(CALLEE CALLS MAIN, FLAGS, NULL), count;
+	int fd = elf_build(CALLEE CALLS MAIN, FLAGS, NULL);
 
 	(void)state;
 	assert_true(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", getpid(), fd);
-	count = objdump_sites(path, expected);
-	assert_int_equal(count, 3);
-	assert_int_equal(return_sites_find(fd, "pg_getnameinfo_all", found, SITES_MAX), count);
-	for (int i = 0; i < count; i++)
-		assert_int_equal(found[i], expected[i]);
-	assert_int_equal(return_sites_find(fd, "pg_getnameinfo_all", found, 2), -ENOSPC);
+	compare_with_objdump(fd, path, "pg_getnameinfo_all");
+	assert_int_equal(return_sites_find(fd, "pg_getnameinfo_all", sites, SITES_MAX), 3);
+	assert_int_equal(return_sites_find(fd, "pg_getnameinfo_all", sites, 2), -ENOSPC);
 	close(fd);
 }
 
@@ -142,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_what_objdump_finds),
+		cmocka_unit_test(sites_of_the_installed_server_are_what_objdump_finds),
 		cmocka_unit_test(a_stripped_file_has_the_same_sites),
 		cmocka_unit_test(bytes_of_a_call_within_an_instruction_are_no_site),
 		cmocka_unit_test(a_function_reached_by_a_jump_has_no_complete_list),

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "target/open.h"
 #include "target/preflight.h"
 
@@ -37,4 +38,16 @@ int preflight_verdict(const struct preflight *p, struct problem *problem)
 					   check->text, check->remedy);
 	}
 	return 0;
+}
+
+int preflight_run(const struct target *t, const char *btf, struct problem *problem)
+{
+	struct preflight p = { .count = 0 };
+
+	preflight_host(&p, btf);
+	preflight_target(&p, t);
+	for (int i = 0; i < p.count; i++)
+		log_debug("%s: %s: %s", p.checks[i].name, check_state_name(p.checks[i].state),
+			  p.checks[i].text);
+	return preflight_verdict(&p, problem);
 }

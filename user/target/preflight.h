@@ -47,6 +47,9 @@ struct check *preflight_add(struct preflight *p, const char *name, enum check_st
  */
 int preflight_verdict(const struct preflight *p, struct problem *problem);
 
+/* All of it before anything is attached: the verdict, and each finding as a debug message. */
+int preflight_run(const struct target *t, const char *btf, struct problem *problem);
+
 /* Whether the text of /sys/kernel/security/lockdown says that kernel memory may not be read. */
 bool preflight_locked_down(const char *lockdown);
 
