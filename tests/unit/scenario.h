@@ -5,8 +5,6 @@
 
 #include "events.h"
 
-#define SCENARIO_S 25
-
 static inline struct conn scenario_conn(int i)
 {
 	static const char *const clients[] = { "10.42.1.5", "10.42.1.6", "10.42.2.9", "2001:db8::7" };
@@ -53,18 +51,20 @@ static inline void scenario_sweep(struct stats *s, int64_t at_ns)
 	feed(s, &ev);
 }
 
-static inline struct stats *scenario_build(void)
+/* 539 connections, one every so many ms; 45: 25 s in all. */
+static inline struct stats *scenario_build(unsigned int every_ms)
 {
+	int64_t end_ns = EVENTS_T0 + (int64_t)MS(555 * every_ms + 25);
 	struct stats *s = stats_new();
 	struct event ev = event_start(EVENTS_T0);
 
 	feed(s, &ev);
 	for (int i = 1; i < 540; i++)
-		feed_conn(s, EVENTS_T0 + (int64_t)MS(45) * i, scenario_conn(i));
-	ev = event_tick(EVENTS_T0 + (int64_t)SEC(SCENARIO_S), 0, 2);
+		feed_conn(s, EVENTS_T0 + (int64_t)MS(every_ms) * i, scenario_conn(i));
+	ev = event_tick(end_ns, 0, 2);
 	ev.tick.before_start = 1;
 	feed(s, &ev);
-	scenario_sweep(s, EVENTS_T0 + (int64_t)SEC(SCENARIO_S));
+	scenario_sweep(s, end_ns);
 	return s;
 }
 

@@ -54,7 +54,7 @@ static void assert_80_columns_without_control_bytes(void)
 TEST(the_view_of_an_incident_reads_like_this)
 {
 	struct view_options o = { .by_count = 3, .by = { KEY_CLIENT, KEY_USER, KEY_OUTCOME } };
-	struct stats *s = scenario_build();
+	struct stats *s = scenario_build(45);
 
 	take_view(s, &o, false);
 	drop_verdict();
@@ -85,7 +85,7 @@ TEST(a_view_without_connections_says_so)
 TEST(the_summary_says_why_it_ended_and_what_was_lost)
 {
 	struct view_options o = { 0 };
-	struct stats *s = scenario_build();
+	struct stats *s = scenario_build(45);
 	struct event ev = event_tick(EVENTS_T0 + (int64_t)SEC(26), 12, 0);
 
 	feed(s, &ev);
@@ -102,7 +102,7 @@ TEST(the_summary_says_why_it_ended_and_what_was_lost)
 TEST(a_trace_of_long_connections_shows_no_percentile)
 {
 	struct view_options o = { .no_percentiles = true, .by_count = 1 };
-	struct stats *s = scenario_build();
+	struct stats *s = scenario_build(45);
 
 	take_view(s, &o, true);
 	drop_verdict();
@@ -170,7 +170,7 @@ TEST(an_event_is_one_line)
 TEST(a_full_disk_is_an_error)
 {
 	struct view_options o = { 0 };
-	struct stats *s = scenario_build();
+	struct stats *s = scenario_build(45);
 	FILE *out = fopen("/dev/full", "w");
 
 	assert_int_equal(text_view(out, s, &o, false), -ENOSPC);
