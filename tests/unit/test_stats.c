@@ -429,6 +429,33 @@ STATS_TEST(a_reload_changes_the_settings_it_names_and_no_others)
 	assert_string_equal(stats_settings(s)->log_line_prefix, "%h ");
 }
 
+STATS_TEST(a_copy_stays_as_it_was)
+{
+	struct stats *s = *state, *copy;
+	struct event ev = event_in_setup(EVENTS_T0, conn_stuck("10.0.0.1", 7207, SEC(2)));
+	struct conn c = conn_ready("10.0.0.1", 1, MS(3));
+	size_t count;
+
+	conn_add_lookup(&c, RESULT_NAME, 0, MS(3));
+	feed(s, &ev);
+	feed_conn(s, EVENTS_T0, c);
+	copy = stats_clone(s);
+	assert_non_null(copy);
+	for (int i = 0; i < 50; i++)
+		feed_conn(s, EVENTS_T0, c);
+	feed_conn(s, EVENTS_T0, conn_gave_up("10.0.0.1", 7207, SEC(3), SEC(10)));
+	assert_int_equal(stats_connections(copy), 2);
+	assert_int_equal(stats_hist(copy, METRIC_WAIT, STATS_ALL, &scratch)->count, 1);
+	assert_int_equal(stats_hist(copy, METRIC_WAIT, 1, &scratch)->count, 1);
+	assert_int_equal(stats_table(copy, KEY_CLIENT, &count)[0]->count, 1);
+	assert_int_equal(stats_lookups(copy, &count)[0].dur.count, 1);
+	assert_int_equal(stats_in_setup_list(copy, &count)[0].pid, 7207);
+	feed_conn(copy, EVENTS_T0, conn_failed("10.0.0.9", 4, "28P01"));
+	stats_failures(s, &count);
+	assert_int_equal(count, 0);
+	stats_free(copy);
+}
+
 STATS_TEST(everything_full_takes_less_than_8_mb)
 {
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
@@ -486,6 +513,7 @@ int main(void)
 		CASE(connections_from_before_the_start_are_listed_and_not_counted),
 		CASE(thousands_in_setup_are_all_counted_and_the_oldest_listed),
 		CASE(a_reload_changes_the_settings_it_names_and_no_others),
+		CASE(a_copy_stays_as_it_was),
 		CASE(everything_full_takes_less_than_8_mb),
 	};
 

@@ -167,7 +167,7 @@ const char *filter_text(const struct filter *f, char *buf, size_t len)
 		used = write_longer_than(buf, len, f->longer_than_ns);
 	for (unsigned int i = 0; i < f->count && used < len; i++)
 		used += snprintf(buf + used, len - used, "%s%s=%s", used ? " " : "",
-				 key_name(f->only[i].key), f->only[i].value);
+				 key_word(f->only[i].key), f->only[i].value);
 	return buf;
 }
 

@@ -31,6 +31,44 @@ void stats_free(struct stats *s)
 	free(s);
 }
 
+static int unshare_hists(struct hist **hists)
+{
+	int err = 0;
+
+	for (int i = 0; i < METRIC_COUNT; i++) {
+		const struct hist *from = hists[i];
+
+		if (!from)
+			continue;
+		hists[i] = malloc(sizeof(*from));
+		if (hists[i])
+			*hists[i] = *from;
+		else
+			err = -ENOMEM;
+	}
+	return err;
+}
+
+/* Every pointer is replaced, also after a failure: the copy can be freed in any case. */
+struct stats *stats_clone(const struct stats *s)
+{
+	struct stats *copy = malloc(sizeof(*copy));
+	int err;
+
+	if (!copy)
+		return NULL;
+	*copy = *s;
+	err = unshare_hists(copy->hists);
+	for (int i = 0; i < SLOTS; i++)
+		err |= unshare_hists(copy->slots[i].hists);
+	err |= stats_tables_unshare(copy);
+	err |= setup_list_unshare(&copy->setup);
+	if (err == 0)
+		return copy;
+	stats_free(copy);
+	return NULL;
+}
+
 /* -- time -- */
 
 static int64_t slot_number(int64_t at_ns)

@@ -21,7 +21,7 @@
 #define STATS_ENUM(name, text) KEY_##name,
 enum key { KEYS(STATS_ENUM) KEY_COUNT };
 #undef STATS_ENUM
-const char *key_name(enum key k);
+const char *key_word(enum key k);
 int key_parse(const char *name); /* or -ENOENT */
 
 /*
@@ -42,6 +42,7 @@ struct stats;
 
 struct stats *stats_new(void); /* NULL: out of memory */
 void stats_free(struct stats *s); /* accepts NULL */
+struct stats *stats_clone(const struct stats *s); /* as it is now; NULL: out of memory */
 /*
  * Takes one event. A connection that --only (see filter.h, f may be NULL) rejects is counted
  * under its outcome and in filtered, and enters no histogram and no table; one that only

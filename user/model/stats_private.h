@@ -87,6 +87,9 @@ struct stats {
 /* Tables, failures and lookups of one ended connection that the filter lets pass. */
 int stats_tables_add(struct stats *s, const struct conn *c);
 void stats_tables_free(struct stats *s);
+/* For a copy of the struct that must not share what the pointers lead to; NULLs what it cannot copy. */
+int stats_tables_unshare(struct stats *s);
+int setup_list_unshare(struct setup_list *l);
 void stats_reverse_add(struct stats *s, const struct conn *c);
 
 int setup_list_replace(struct setup_list *l, const struct filter *f, const struct conn *list,

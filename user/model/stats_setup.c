@@ -101,6 +101,22 @@ void setup_list_clear(struct setup_list *l)
 	l->listed = 0;
 }
 
+int setup_list_unshare(struct setup_list *l)
+{
+	const struct setup_entry *entries = l->entries;
+	const struct conn *list = l->list;
+
+	l->entries = malloc(l->room * sizeof(*entries) + 1);
+	l->list = malloc(l->listed_room * sizeof(*list) + 1);
+	if (!l->entries || !l->list)
+		return -ENOMEM;
+	if (l->count > 0)
+		memcpy(l->entries, entries, l->count * sizeof(*entries));
+	if (l->listed > 0)
+		memcpy(l->list, list, l->listed * sizeof(*list));
+	return 0;
+}
+
 void setup_list_free(struct setup_list *l)
 {
 	free(l->entries);

@@ -11,7 +11,7 @@
 static const char *const key_names[] = { KEYS(STATS_NAME) };
 #undef STATS_NAME
 
-const char *key_name(enum key k)
+const char *key_word(enum key k)
 {
 	return k < KEY_COUNT ? key_names[k] : NULL;
 }
@@ -261,4 +261,38 @@ void stats_tables_free(struct stats *s)
 		for (size_t i = 0; i < s->tables[k].count; i++)
 			free(s->tables[k].rows[i]);
 	free(s->lookups);
+}
+
+static int unshare_rows(struct key_table *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		struct key_row *row = malloc(sizeof(*row));
+
+		if (!row)
+			break;
+		*row = *t->rows[i];
+		t->rows[kept++] = row;
+	}
+	if (kept == t->count)
+		return 0;
+	t->count = kept;
+	return -ENOMEM;
+}
+
+int stats_tables_unshare(struct stats *s)
+{
+	const struct lookup_row *from = s->lookups;
+	int err = 0;
+
+	for (int k = 0; k < KEY_COUNT; k++)
+		err |= unshare_rows(&s->tables[k]);
+	if (!from)
+		return err;
+	s->lookups = calloc(LOOKUP_ROWS, sizeof(*s->lookups));
+	if (!s->lookups)
+		return -ENOMEM;
+	memcpy(s->lookups, from, s->lookup_count * sizeof(*from));
+	return err;
 }

@@ -11,7 +11,7 @@ static const char *const sort_names[] = { SORTS(DESK_NAME) };
 
 const char *panel_name(enum panel p)
 {
-	return p < PANEL_FIRST_KEY ? panel_names[p] : key_name(p - PANEL_FIRST_KEY);
+	return p < PANEL_FIRST_KEY ? panel_names[p] : key_word(p - PANEL_FIRST_KEY);
 }
 
 const char *sort_name(enum sort s)

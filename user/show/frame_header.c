@@ -139,7 +139,8 @@ static void draw_gauges(struct flow *f, const struct frame_input *in)
 
 	draw_in_setup(f, in);
 	snprintf(text, sizeof(text), "lost %llu", (unsigned long long)lost);
-	flow_put(f, lost ? STYLE_BAD : STYLE_DIM, text);
+	if (lost > 0 || f->area.width >= 60)
+		flow_put(f, lost ? STYLE_BAD : STYLE_DIM, text);
 	if (tick->has_accept_queue && f->area.width >= 60) {
 		snprintf(text, sizeof(text), "accept queue %u/%u", tick->accept_queue,
 			 tick->accept_queue_limit);

@@ -179,7 +179,7 @@ static void draw_table(const struct area *a, const struct frame_input *in, enum 
 	for (size_t i = 0; i < count; i++)
 		all_wait_ns += sorted[i].row->wait_ns;
 	snprintf(more, sizeof(more), "%zu, by %s", count, sort_name(in->desk->sort));
-	area_title(a, key_name(key), more);
+	area_title(a, key_word(key), more);
 	draw_table_heading(a);
 	for (size_t i = 0; i < rows.count; i++) {
 		const struct key_row *row = sorted[rows.first + i].row;

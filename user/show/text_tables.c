@@ -37,7 +37,7 @@ void text_by(const struct text *t, enum key key)
 		return;
 	for (size_t i = 0; i < count; i++)
 		all_wait_ns += rows[i]->wait_ns;
-	fprintf(t->out, "\n%-26s%8s%8s%8s%8s%8s%6s%7s\n", key_name(key), "count", "ready", "p50",
+	fprintf(t->out, "\n%-26s%8s%8s%8s%8s%8s%6s%7s\n", key_word(key), "count", "ready", "p50",
 		"p99", "max", "dns", "wait");
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
 		text_by_row(t, rows[i], all_wait_ns);
