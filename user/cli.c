@@ -95,7 +95,9 @@ static void choose_view(struct options *o)
 	if (o->output && !strcmp(o->output, "-"))
 		o->view = VIEW_NONE;
 	if (o->view == VIEW_AUTO)
-		o->view = VIEW_TEXT;
+		o->view = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->events ?
+				  VIEW_SCREEN :
+				  VIEW_TEXT;
 }
 
 /* -- trace ---------------------------------------------------------------------------------------- */

@@ -20,8 +20,9 @@
 #define DRAIN_NS      (100 * NS_PER_MS)
 #define SWEEP_NS      NS_PER_S
 #define TEXT_EVERY_NS (5 * NS_PER_S)
+#define SCREEN_EVERY_NS NS_PER_S
 
-enum { POLL_RING, POLL_SERVER, POLL_SIGNALS, POLL_COUNT };
+enum { POLL_RING, POLL_SERVER, POLL_SIGNALS, POLL_KEYS, POLL_COUNT };
 
 struct trace {
 	struct options options;
@@ -100,24 +101,33 @@ static void take_signal(struct trace *t)
 	}
 }
 
-static int view_interval(const struct options *o, uint64_t *ns)
+static uint64_t view_interval_ns(const struct trace *t)
 {
-	*ns = o->interval_ns ? o->interval_ns : TEXT_EVERY_NS;
-	return 0;
+	if (t->options.interval_ns)
+		return t->options.interval_ns;
+	return t->pipeline.screen ? SCREEN_EVERY_NS : TEXT_EVERY_NS;
+}
+
+static void take_keys(struct trace *t)
+{
+	enum desk_wish wish =
+		screen_keys(t->pipeline.screen, t->pipeline.stats, clock_real_ns());
+
+	if (wish == WISH_QUIT)
+		finish(t, "interrupted", EXIT_DONE);
+	else
+		check(t, pipeline_view(&t->pipeline, false));
 }
 
 static void serve_timers(struct trace *t, uint64_t now_ns)
 {
-	uint64_t every_ns;
-
-	view_interval(&t->options, &every_ns);
 	if (now_ns >= t->sweep_due_ns || now_ns >= t->view_due_ns) {
 		check(t, live_sweep(t->live, pipeline_event, &t->pipeline));
 		t->sweep_due_ns = now_ns + SWEEP_NS;
 	}
 	if (now_ns >= t->view_due_ns) {
 		check(t, pipeline_view(&t->pipeline, false));
-		t->view_due_ns = now_ns + every_ns;
+		t->view_due_ns = now_ns + view_interval_ns(t);
 	}
 	if (t->pipeline.output)
 		check(t, output_tick(t->pipeline.output));
@@ -136,16 +146,27 @@ static int wait_ms(const struct trace *t, uint64_t now_ns)
 	return due_ns <= now_ns ? 0 : (int)((due_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS);
 }
 
+/* A new size of the window, or back from a suspension: drawn at once. */
+static void take_interruption(struct trace *t)
+{
+	if (errno != EINTR)
+		check(t, -errno);
+	else if (t->pipeline.screen)
+		t->view_due_ns = 0;
+}
+
 static void loop(struct trace *t)
 {
 	while (!t->reason) {
-		if (poll(t->polls, POLL_COUNT, wait_ms(t, clock_mono_ns())) < 0 && errno != EINTR)
-			check(t, -errno);
+		if (poll(t->polls, POLL_COUNT, wait_ms(t, clock_mono_ns())) < 0)
+			take_interruption(t);
 		check(t, live_drain(t->live, pipeline_event, &t->pipeline));
 		if (t->polls[POLL_SIGNALS].revents)
 			take_signal(t);
 		if (t->polls[POLL_SERVER].revents)
 			finish(t, "server_ended", EXIT_SERVER_ENDED);
+		if (t->polls[POLL_KEYS].revents && !t->reason)
+			take_keys(t);
 		if (!t->reason)
 			serve_timers(t, clock_mono_ns());
 	}
@@ -163,6 +184,19 @@ static int start(struct trace *t)
 	log_info("tracing PostgreSQL %s on port %d, postmaster %d", s->server_version, s->port,
 		 s->postmaster);
 	return live_start(t->live, pipeline_event, &t->pipeline);
+}
+
+/* What has to be said before is said on the plain terminal. */
+static int start_screen(struct trace *t)
+{
+	int err = pipeline_open_screen(&t->pipeline);
+
+	t->polls[POLL_KEYS] = (struct pollfd){ -1, POLLIN, 0 };
+	if (err || !t->pipeline.screen)
+		return err;
+	t->polls[POLL_KEYS].fd = screen_fd(t->pipeline.screen);
+	t->view_due_ns = 0;
+	return 0;
 }
 
 /* The summary comes before the probes are detached, which takes seconds. */
@@ -187,6 +221,7 @@ static enum exit_code run(struct trace *t, struct problem *problem)
 	    live_open(&t->live, &t->target, &t->options.live, problem))
 		return fail(problem);
 	check(t, start(t));
+	check(t, start_screen(t));
 	loop(t);
 	code = end(t);
 	live_close(t->live);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "model/verdict.h"
 
 static bool files_go_to_stdout(const struct options *o)
@@ -32,15 +33,37 @@ int pipeline_open(struct pipeline *p, const struct options *o)
 	return err;
 }
 
+int pipeline_open_screen(struct pipeline *p)
+{
+	struct screen_options o = { .filter = &p->options->filter,
+				    .no_percentiles = p->options->show.no_percentiles };
+	int err;
+
+	if (p->options->view != VIEW_SCREEN)
+		return 0;
+	err = screen_open(&p->screen, &o);
+	if (err != -ENOTTY)
+		return err;
+	log_warn("no screen: this is no terminal that curses knows (TERM); text instead");
+	return 0;
+}
+
+static void close_screen(struct pipeline *p)
+{
+	screen_close(p->screen);
+	p->screen = NULL;
+}
+
 void pipeline_close(struct pipeline *p)
 {
+	close_screen(p);
 	output_close(p->output);
 	stats_free(p->stats);
 }
 
 static int event_line(const struct pipeline *p, const struct event *ev)
 {
-	if (!p->options->events || ev->type != EVENT_CONN || files_go_to_stdout(p->options) ||
+	if (!p->options->events || p->screen || ev->type != EVENT_CONN || files_go_to_stdout(p->options) ||
 	    !filter_tell(&p->options->filter, &ev->conn))
 		return 0;
 	return text_event(stdout, &ev->conn);
@@ -51,6 +74,8 @@ int pipeline_event(void *ctx, const struct event *ev)
 	struct pipeline *p = ctx;
 	int err = stats_event(p->stats, &p->options->filter, ev);
 
+	if (!err && p->screen)
+		err = screen_event(p->screen, ev);
 	if (!err)
 		err = event_line(p, ev);
 	if (!err && p->output)
@@ -60,6 +85,11 @@ int pipeline_event(void *ctx, const struct event *ev)
 
 int pipeline_view(struct pipeline *p, bool final)
 {
+	if (p->screen && !final) {
+		screen_draw(p->screen, p->stats, clock_real_ns());
+		return 0;
+	}
+	close_screen(p);
 	if (p->options->view == VIEW_NONE || (p->options->events && !final))
 		return fflush(stdout) ? -errno : 0;
 	return text_view(stdout, p->stats, &p->options->show, final);

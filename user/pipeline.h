@@ -9,21 +9,25 @@
 #include "cli.h"
 #include "keep/output.h"
 #include "model/stats.h"
+#include "show/screen.h"
 
 struct pipeline {
 	const struct options *options;
 	struct stats *stats;
 	struct output *output; /* NULL: no -o */
+	struct screen *screen; /* NULL: text, or no view */
 	struct problem problem; /* what pipeline_open() failed for */
 };
 
 /* 0, or -errno with problem filled. */
 int pipeline_open(struct pipeline *p, const struct options *o);
 void pipeline_close(struct pipeline *p);
+/* Takes the terminal, when the screen is asked for; without a terminal it stays with text. */
+int pipeline_open_screen(struct pipeline *p);
 
 /* An event_sink; ctx is the pipeline. -EPIPE: nobody reads our standard output any more. */
 int pipeline_event(void *ctx, const struct event *ev);
-/* Shows the model as it is. */
+/* Shows the model as it is; the summary gives the terminal back first. */
 int pipeline_view(struct pipeline *p, bool final);
 /*
  * The end of a live trace: tells the files what is still in setup and the totals, then prints
