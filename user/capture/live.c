@@ -15,31 +15,12 @@
 #include "capture/attach.h"
 #include "capture/decode.h"
 #include "capture/library.h"
+#include "capture/sweep.h"
 #include "capture/trial.h"
 #include "pgdnstrace.skel.h"
 
-#define BATCH_FIRST	128 /* states read at a time; doubled when a hash bucket holds more */
 #define WAKEUP_BYTES	(128 << 10)
-#define UNTITLED_MAX	1024
 #define LINKS_MAX	(PROBE_COUNT + 2 * LIBRARY_PROBE_COUNT + 6 * RETURN_SITES_MAX + 4)
-#define SECOND_LOOK_NS	(100 * NS_PER_MS)
-
-/* Children that were under way when tracing began. */
-struct earlier {
-	int pids[UNTITLED_MAX];
-	int count;
-	uint64_t seen; /* how many there were, once the second look confirmed them */
-	uint64_t second_look_ns; /* 0: done */
-};
-
-struct sweep {
-	struct state *values;
-	__u32 *keys;
-	unsigned int batch;
-	struct conn *list;
-	size_t count, room;
-	unsigned int traced; /* of the list: those with a record of ours */
-};
 
 struct live {
 	struct target *target;
@@ -361,9 +342,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	ev.at_ns = clock_real_ns();
 	decode_conn(data, 0, l->offset_ns, &ev.conn);
-	for (size_t i = 0; i < l->sweep.count; i++)
-		if (l->sweep.list[i].host_pid == ev.conn.host_pid)
-			l->sweep.list[i].outcome = ev.conn.outcome; /* it ended meanwhile */
+	sweep_ended(&l->sweep, &ev.conn);
 	return l->sink(l->ctx, &ev);
 }
 
@@ -410,8 +389,7 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 		return err;
 	}
 	open_listen(l);
-	l->earlier.second_look_ns = clock_mono_ns() + SECOND_LOOK_NS;
-	l->earlier.count = target_untitled_children(t, l->earlier.pids, UNTITLED_MAX);
+	earlier_begin(&l->earlier, t);
 	*out = l;
 	return 0;
 }
@@ -425,9 +403,7 @@ void live_close(struct live *l)
 	ring_buffer__free(l->ring);
 	pgdnstrace__destroy(l->skel);
 	listen_reader_close(l->listen);
-	free(l->sweep.values);
-	free(l->sweep.keys);
-	free(l->sweep.list);
+	sweep_free(&l->sweep);
 	free(l);
 }
 
@@ -456,154 +432,6 @@ int live_drain(struct live *l, event_sink sink, void *ctx)
 }
 
 /* -- sweep --------------------------------------------------------------------------------------- */
-
-static int sweep_room(struct sweep *s, unsigned int batch)
-{
-	struct state *values = realloc(s->values, batch * sizeof(*values));
-	__u32 *keys;
-
-	if (!values)
-		return -ENOMEM;
-	s->values = values;
-	keys = realloc(s->keys, batch * sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	s->keys = keys;
-	s->batch = batch;
-	return 0;
-}
-
-static struct conn *sweep_add(struct sweep *s)
-{
-	if (s->count == s->room) {
-		size_t room = s->room ? 2 * s->room : 64;
-		struct conn *list = realloc(s->list, room * sizeof(*list));
-
-		if (!list)
-			return NULL;
-		s->list = list;
-		s->room = room;
-	}
-	return &s->list[s->count++];
-}
-
-static int sweep_take(struct live *l, unsigned int count, uint64_t now_ns)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		struct conn *c;
-
-		if (!record_is_connection(&l->sweep.values[i].rec))
-			continue;
-		c = sweep_add(&l->sweep);
-		if (!c)
-			return -ENOMEM;
-		decode_conn(&l->sweep.values[i].rec, now_ns, l->offset_ns, c);
-		c->outcome = OUTCOME_NONE;
-	}
-	return 0;
-}
-
-/* All states, by batches; -ENOSPC means that one hash bucket holds more than a batch. */
-static int sweep_states(struct live *l)
-{
-	int fd = bpf_map__fd(l->skel->maps.states);
-	__u32 count, batch_out, *batch_in = NULL;
-	int err = 0;
-
-	l->sweep.count = 0;
-	if (!l->sweep.batch && sweep_room(&l->sweep, BATCH_FIRST))
-		return -ENOMEM;
-	while (err != -ENOENT) {
-		count = l->sweep.batch;
-		err = bpf_map_lookup_batch(fd, batch_in, &batch_out, l->sweep.keys, l->sweep.values,
-					   &count, NULL);
-		if (err == -ENOSPC && !sweep_room(&l->sweep, 2 * l->sweep.batch))
-			continue;
-		if (err && err != -ENOENT)
-			return err;
-		if (sweep_take(l, count, clock_mono_ns()))
-			return -ENOMEM;
-		batch_in = &batch_out;
-	}
-	return 0;
-}
-
-/* Those that ended between the sweep and the drain were told as connections. */
-static void sweep_drop_ended(struct sweep *s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < s->count; i++)
-		if (s->list[i].outcome == OUTCOME_NONE)
-			s->list[kept++] = s->list[i];
-	s->count = kept;
-	s->traced = (unsigned int)kept;
-}
-
-static bool traced(const struct live *l, int pid)
-{
-	for (size_t i = 0; i < l->sweep.count; i++)
-		if (l->sweep.list[i].host_pid == pid)
-			return true;
-	return false;
-}
-
-static bool among(const int *pids, int count, int pid)
-{
-	for (int i = 0; i < count; i++)
-		if (pids[i] == pid)
-			return true;
-	return false;
-}
-
-/* Keeps those that still carry the postmaster's title and have no record. */
-static void earlier_look(struct live *l)
-{
-	static int now[UNTITLED_MAX];
-	struct earlier *e = &l->earlier;
-	int kept = 0, count;
-
-	if (!e->count)
-		return;
-	count = target_untitled_children(l->target, now, UNTITLED_MAX);
-	for (int i = 0; i < e->count; i++)
-		if (among(now, count, e->pids[i]) && !traced(l, e->pids[i]))
-			e->pids[kept++] = e->pids[i];
-	e->count = kept;
-}
-
-static int earlier_list(struct live *l)
-{
-	struct earlier *e = &l->earlier;
-
-	if (e->second_look_ns && clock_mono_ns() < e->second_look_ns)
-		return 0;
-	earlier_look(l);
-	if (e->second_look_ns)
-		e->seen = (uint64_t)e->count;
-	e->second_look_ns = 0;
-	for (int i = 0; i < e->count; i++) {
-		struct conn *c = sweep_add(&l->sweep);
-
-		if (!c)
-			return -ENOMEM;
-		memset(c, 0, sizeof(*c));
-		c->host_pid = e->pids[i];
-		c->pid = target_inner_pid(e->pids[i]);
-		c->outcome = OUTCOME_NONE;
-		c->phase = PHASE_UNKNOWN;
-		c->at_ns = target_process_start(e->pids[i]);
-		c->age_ns = (uint64_t)(clock_real_ns() - c->at_ns);
-	}
-	return 0;
-}
-
-static int oldest_first(const void *a, const void *b)
-{
-	const struct conn *x = a, *y = b;
-
-	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
-}
 
 /* A reload is told once, with what it changed. */
 static int settings_event(struct live *l, event_sink sink, void *ctx)
@@ -647,7 +475,7 @@ static int sweep_event(struct live *l, event_sink sink, void *ctx)
 {
 	struct event ev = { .type = EVENT_SWEEP, .at_ns = clock_real_ns() };
 
-	qsort(l->sweep.list, l->sweep.count, sizeof(*l->sweep.list), oldest_first);
+	sweep_sort(&l->sweep);
 	ev.sweep.list = l->sweep.list;
 	ev.sweep.count = l->sweep.count;
 	return sink(ctx, &ev);
@@ -659,12 +487,12 @@ int live_sweep(struct live *l, event_sink sink, void *ctx)
 
 	l->offset_ns = clock_offset_ns();
 	if (!err)
-		err = sweep_states(l);
+		err = sweep_states(&l->sweep, bpf_map__fd(l->skel->maps.states), l->offset_ns);
 	if (!err)
 		err = live_drain(l, sink, ctx);
 	sweep_drop_ended(&l->sweep);
 	if (!err)
-		err = earlier_list(l);
+		err = earlier_list(&l->earlier, l->target, &l->sweep);
 	if (!err)
 		err = sweep_event(l, sink, ctx);
 	if (!err)
