@@ -142,7 +142,7 @@ static void without_any_ready_marker_it_cannot_trace(void **state)
 	free(p);
 	t = server(17);
 	t->symbols.functions[FUNCTION_EVENT_TRIGGER_LOGIN].value = 0;
-	t->symbols.functions[FUNCTION_REPORT_CONNECT].value = 1;
+	t->symbols.functions[FUNCTION_BEGIN_REPORTING].value = 1;
 	p = examine(t);
 	assert_int_equal(preflight_verdict(p, &problem), 0);
 	assert_non_null(strstr(finding(p)->text, "login"));

@@ -158,12 +158,14 @@ static void the_ready_marker_falls_back_to_an_older_one(void **state)
 	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_COUNT);
 	s.functions[FUNCTION_BEGIN_REPORTING].value = 1;
 	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_BEGIN_REPORTING);
-	s.functions[FUNCTION_REPORT_CONNECT].value = 1;
-	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_REPORT_CONNECT);
 	assert_false(at_return);
 	s.functions[FUNCTION_EVENT_TRIGGER_LOGIN].value = 1;
 	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_EVENT_TRIGGER_LOGIN);
 	assert_true(at_return);
+	s.major = 15;
+	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_BEGIN_REPORTING);
+	s.functions[FUNCTION_REPORT_CONNECT].value = 1;
+	assert_int_equal(symbols_ready(&s, &at_return), FUNCTION_REPORT_CONNECT);
 }
 
 static void one_function_of_another_file_is_found(void **state)

@@ -45,53 +45,18 @@ enum probe plan_ready(const struct plan *plan)
 	return PROBE_COUNT;
 }
 
-static bool of_this_version(const struct target *t, enum function f)
-{
-	int major = t->symbols.major;
-
-	/* an unknown version is tried with everything it has */
-	return !major || (major >= function_first_version(f) && major <= function_last_version(f));
-}
-
 static bool present(const struct target *t, enum function f)
 {
 	return t->symbols.functions[f].value != 0;
 }
 
-/* What goes missing with a function, in words; "" : no more than what it alone tells. */
-static const char *missing_words(enum function f, char *buf, size_t len)
-{
-	enum phase phase = function_phase(f);
-
-	/* another ready marker stands in */
-	if (f == FUNCTION_REPORT_CONNECT || f == FUNCTION_BEGIN_REPORTING)
-		snprintf(buf, len, "the end of %s is told a little early", phase_name(phase));
-	else if (phase == PHASE_UNKNOWN)
-		snprintf(buf, len, "what it tells is missing");
-	else if (phase == PHASE_FORK)
-		snprintf(buf, len, "the phases queue and fork are missing");
-	else
-		snprintf(buf, len, "the phase %s is missing, its time stands in the phase before",
-			 phase_name(phase));
-	return buf;
-}
-
-static unsigned int missing_bits(enum function f)
-{
-	enum phase phase = function_phase(f);
-
-	if (phase == PHASE_UNKNOWN || f == FUNCTION_REPORT_CONNECT || f == FUNCTION_BEGIN_REPORTING)
-		return 0;
-	return 1u << phase | (phase == PHASE_FORK ? 1u << PHASE_QUEUE : 0);
-}
-
 static void plan_missing(struct plan *plan, const struct target *t, enum function f)
 {
-	char words[128];
+	char loss[FUNCTION_LOSS_LEN];
 
-	plan->missing_phases |= missing_bits(f);
+	plan->missing_phases |= function_missing_phases(f);
 	log_warn("%s has no function %s: %s", t->exe_name, function_symbol(f),
-		 missing_words(f, words, sizeof(words)));
+		 function_loss(f, loss, sizeof(loss)));
 }
 
 static int plan_refuse(const struct target *t, const char *symbol, struct problem *problem)
@@ -158,11 +123,11 @@ int plan_make(struct plan *plan, const struct target *t, const struct plan_optio
 	for (int p = 0; p < PROBE_COUNT; p++) {
 		enum function f = probe_function(p);
 
-		plan->use[p] = of_this_version(t, f) && present(t, f);
+		plan->use[p] = function_expected(f, t->symbols.major) && present(t, f);
 	}
 	plan->use[PROBE_ERRCODE] = plan->use[PROBE_ERRCODE] && o->sqlstate;
 	for (int f = 0; f < FUNCTION_COUNT; f++)
-		if (of_this_version(t, f) && !present(t, f))
+		if (function_expected(f, t->symbols.major) && !present(t, f))
 			plan_missing(plan, t, f);
 	if (!o->return_probes)
 		plan_return_sites(plan, t);

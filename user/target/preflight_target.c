@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/conn.h"
 #include "target/preflight.h"
 
 #define VERSION_FIRST  13
@@ -12,14 +11,6 @@
 	"use a build that exports its functions (linked with --export-dynamic, as Debian's and "   \
 	"PGDG's "                                                                                  \
 	"packages are)"
-
-/* What is lost without a function whose absence costs no phase. */
-static const char *const lost_without[FUNCTION_COUNT] = {
-	[FUNCTION_SECURE_OPEN_SERVER] = "the time of TLS negotiation (tls)",
-	[FUNCTION_SECURE_OPEN_GSSAPI] = "the time of GSS negotiation (gss)",
-	[FUNCTION_INIT_POSTGRES] = "user and database",
-	[FUNCTION_ERRCODE] = "SQLSTATE, and with it what failed without an exit status",
-};
 
 static void executable_check(struct preflight *p, const struct target *t)
 {
@@ -65,27 +56,10 @@ static void function_missing(struct preflight *p, const struct target *t, enum f
 {
 	bool fatal = f == FUNCTION_GETNAMEINFO;
 	struct check *check = preflight_add(p, "symbols", fatal ? CHECK_MISSING : CHECK_DEGRADED);
-	const char *symbol = function_symbol(f);
+	char loss[FUNCTION_LOSS_LEN];
 
-	if (fatal)
-		snprintf(check->text, sizeof(check->text),
-			 "function %s is not in %.256s: no connection could be told, nor its phase "
-			 "%s",
-			 symbol, t->exe_name, phase_name(function_phase(f)));
-	else if (lost_without[f])
-		snprintf(check->text, sizeof(check->text),
-			 "function %s is not in %.256s: not told is %s", symbol, t->exe_name,
-			 lost_without[f]);
-	else if (function_phase(f) == PHASE_FORK)
-		snprintf(check->text, sizeof(check->text),
-			 "function %s is not in %.256s: the phases queue and fork are missing",
-			 symbol, t->exe_name);
-	else
-		snprintf(check->text, sizeof(check->text),
-			 "function %s is not in %.256s: the phase %s is missing, its time goes to "
-			 "the "
-			 "phase before",
-			 symbol, t->exe_name, phase_name(function_phase(f)));
+	snprintf(check->text, sizeof(check->text), "function %s is not in %.256s: %s",
+		 function_symbol(f), t->exe_name, function_loss(f, loss, sizeof(loss)));
 	snprintf(check->remedy, sizeof(check->remedy), EXPORTS);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "model/conn.h"
 #include "target/elffile.h"
 #include "target/prologue.h"
 #include "target/symbols.h"
@@ -74,31 +75,63 @@ enum function function_accept(int major)
 
 enum function symbols_ready(const struct symbols *s, bool *at_return)
 {
-	static const enum function others[] = { FUNCTION_REPORT_CONNECT, FUNCTION_BEGIN_REPORTING };
 	enum function ready = function_ready(s->major, at_return);
 
-	for (size_t i = 0; !s->functions[ready].value; i++) {
-		if (i == sizeof(others) / sizeof(others[0]))
-			return FUNCTION_COUNT;
-		ready = others[i];
-		*at_return = false;
-	}
-	return ready;
+	if (s->functions[ready].value)
+		return ready;
+	*at_return = false;
+	return s->functions[FUNCTION_BEGIN_REPORTING].value ? FUNCTION_BEGIN_REPORTING
+							    : FUNCTION_COUNT;
+}
+
+/* Another function stands in for these; only a little of the phase's end is lost. */
+static bool marks_ready_only(enum function f)
+{
+	return f == FUNCTION_REPORT_CONNECT || f == FUNCTION_BEGIN_REPORTING;
+}
+
+const char *function_loss(enum function f, char *buf, size_t len)
+{
+	static const char *const other[FUNCTION_COUNT] = {
+		[FUNCTION_SECURE_OPEN_SERVER] = "the time of TLS negotiation",
+		[FUNCTION_SECURE_OPEN_GSSAPI] = "the time of GSS negotiation",
+		[FUNCTION_INIT_POSTGRES] = "user and database",
+		[FUNCTION_ERRCODE] = "the SQLSTATE of failures",
+	};
+	enum phase phase = functions[f].phase;
+
+	if (other[f])
+		snprintf(buf, len, "%s cannot be told", other[f]);
+	else if (f == FUNCTION_GETNAMEINFO)
+		snprintf(buf, len, "no connection can be told, nor its phase %s",
+			 phase_name(phase));
+	else if (marks_ready_only(f))
+		snprintf(buf, len, "the phase %s ends a little early", phase_name(phase));
+	else if (phase == PHASE_FORK)
+		snprintf(buf, len, "the phases queue and fork are missing");
+	else
+		snprintf(buf, len, "the phase %s is missing, its time stands in the phase before",
+			 phase_name(phase));
+	return buf;
+}
+
+unsigned int function_missing_phases(enum function f)
+{
+	enum phase phase = functions[f].phase;
+
+	if (phase == PHASE_UNKNOWN || marks_ready_only(f))
+		return 0;
+	/* what a connection waited for before accept is known only where accept is seen */
+	return 1U << phase | (phase == PHASE_FORK ? 1U << PHASE_QUEUE : 0);
 }
 
 unsigned int symbols_missing_phases(const struct symbols *s)
 {
 	unsigned int missing = 0;
 
-	for (enum function f = 0; f < FUNCTION_COUNT; f++) {
-		if (s->functions[f].value || functions[f].phase == PHASE_UNKNOWN ||
-		    !function_expected(f, s->major))
-			continue;
-		missing |= 1U << functions[f].phase;
-	}
-	/* what a connection waited for before accept is known only where accept is seen */
-	if (missing & 1U << PHASE_FORK)
-		missing |= 1U << PHASE_QUEUE;
+	for (enum function f = 0; f < FUNCTION_COUNT; f++)
+		if (!s->functions[f].value && function_expected(f, s->major))
+			missing |= function_missing_phases(f);
 	return missing;
 }
 

@@ -83,10 +83,16 @@ const char *variable_symbol(enum variable v);
 enum function function_ready(int major, bool *at_return);
 enum function function_accept(int major);
 /*
- * The ready marker that this executable has: the version's own, or the nearest function before
- * the first query that is there. FUNCTION_COUNT: none, and then no connection can be told ready.
+ * The ready marker that this executable has: the version's own, or BeginReportingGUCOptions, which
+ * every version runs once, a little earlier. FUNCTION_COUNT: neither, and then no connection can
+ * be told ready.
  */
 enum function symbols_ready(const struct symbols *s, bool *at_return);
+#define FUNCTION_LOSS_LEN 96
+/* What is lost without the function, in words. Returns buf. */
+const char *function_loss(enum function f, char *buf, size_t len);
+/* Bit per enum phase that goes missing without it. */
+unsigned int function_missing_phases(enum function f);
 /* Bit per enum phase that cannot be told because a function isn't there. */
 unsigned int symbols_missing_phases(const struct symbols *s);
 
