@@ -17,10 +17,16 @@ __u32 open_candidates = 0;
 
 static const struct state no_state;
 
+/* Not skc_num: a RST unbinds the socket (5.10 to 6.18: inet_put_port()) before its state is set. */
+static __always_inline __u32 server_port(struct sock *sk)
+{
+	return __builtin_bswap16(BPF_CORE_READ((struct inet_sock *)sk, inet_sport));
+}
+
 static __always_inline void handshake_key_read(struct handshake_key *key, struct sock *sk)
 {
 	key->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
-	key->server_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	key->server_port = server_port(sk);
 	key->client.family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	key->client.port = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
 	if (key->client.family == AF_INET)
@@ -60,7 +66,7 @@ int BPF_PROG(on_sock_state, struct sock *sk, int oldstate, int newstate)
 
 	if (!established && !gone)
 		return 0;
-	if (BPF_CORE_READ(sk, __sk_common.skc_num) != config.port)
+	if (server_port(sk) != config.port)
 		return 0;
 	handshake_key_read(&key, sk);
 	if (key.netns != config.netns)

@@ -31,6 +31,7 @@ struct trace {
 	struct pipeline pipeline;
 	struct pollfd polls[POLL_COUNT];
 	uint64_t sweep_due_ns, view_due_ns, stop_ns; /* CLOCK_MONOTONIC; stop 0: never */
+	bool loss_told[LOSS_COUNT];
 	bool hangup_ends; /* started from a terminal: SIGHUP ends, else it reopens the file */
 	const char *reason; /* of the end; NULL: going on */
 	enum exit_code exit_code;
@@ -119,10 +120,28 @@ static void take_keys(struct trace *t)
 		check(t, pipeline_view(&t->pipeline, false));
 }
 
+/* Each reason to lose records is told once, with the option that helps. */
+static void tell_losses(struct trace *t)
+{
+	static const char *const messages[LOSS_COUNT] = {
+		[LOSS_RING] = "the ring buffer is full: give it a larger --ring",
+		[LOSS_MAP] = "more are in setup at a time than the state map holds",
+	};
+	const struct tick *tick = stats_tick(t->pipeline.stats);
+
+	for (int i = 0; i < LOSS_COUNT; i++) {
+		if (!tick->lost[i] || t->loss_told[i])
+			continue;
+		log_warn("connections are being lost (and counted), for %s", messages[i]);
+		t->loss_told[i] = true;
+	}
+}
+
 static void serve_timers(struct trace *t, uint64_t now_ns)
 {
 	if (now_ns >= t->sweep_due_ns || now_ns >= t->view_due_ns) {
 		check(t, live_sweep(t->live, pipeline_event, &t->pipeline));
+		tell_losses(t);
 		t->sweep_due_ns = now_ns + SWEEP_NS;
 	}
 	if (now_ns >= t->view_due_ns) {
@@ -206,9 +225,13 @@ static enum exit_code end(struct trace *t)
 
 	if (strcmp(t->reason, "closed_pipe"))
 		err = live_freeze(t->live, pipeline_event, &t->pipeline);
+	tell_losses(t);
 	if (!err)
 		err = pipeline_end(&t->pipeline, t->reason);
-	if (err && err != -EPIPE && t->exit_code == EXIT_DONE)
+	if (err && err != -EPIPE)
+		log_error("the end is not complete: %s", strerror(-err));
+	if (t->exit_code == EXIT_DONE &&
+	    ((err && err != -EPIPE) || (t->pipeline.output && output_failed(t->pipeline.output))))
 		return EXIT_FAILURE;
 	return t->exit_code;
 }

@@ -103,7 +103,6 @@ struct in6_addr {
 struct sock_common {
 	__be32 skc_daddr;
 	__be16 skc_dport;
-	__u16 skc_num;
 	unsigned short skc_family;
 	possible_net_t skc_net;
 	struct in6_addr skc_v6_daddr;
@@ -111,6 +110,10 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
+};
+
+struct inet_sock {
+	__be16 inet_sport;
 };
 
 struct tcp_sock {
