@@ -146,24 +146,29 @@ settings_lines() {
 	[ "$(lab_trace_count "$TRACE" '.client == "10.42.0.11"')" = 2 ]
 }
 
-@test "a plain connection costs at most 8 program runs, 10,000 queries cost none" {
-	local before after
+# runs COMMAND...: program runs while COMMAND ran. Other servers of the host that run the same
+# executable can only add to it.
+runs() {
+	local before
+	before=$(lab_trace_runs)
+	"$@" >/dev/null
+	echo $(($(lab_trace_runs) - before))
+}
+
+@test "a plain connection costs at most 8 program runs in the server, 10,000 queries cost none" {
+	local n least=1000 now one
+	echo 'SELECT 1;' >"$BATS_TEST_TMPDIR/select.sql"
 	trace
 	lab_bpf_stats
-	before=$(lab_trace_runs)
-	lab_client 13 psql -c 'SELECT 1'
-	after=$(lab_trace_runs)
-	# psql's own connection is the only one
-	[ $((after - before)) -le 8 ] && [ $((after - before)) -gt 0 ]
-	echo 'SELECT 1;' >"$BATS_TEST_TMPDIR/select.sql"
-	before=$(lab_trace_runs)
-	lab_client 13 pgbench -n -t 1 -f "$BATS_TEST_TMPDIR/select.sql"
-	after=$(lab_trace_runs)
-	local one=$((after - before))
-	before=$(lab_trace_runs)
-	lab_client 13 pgbench -n -t 10000 -f "$BATS_TEST_TMPDIR/select.sql"
-	after=$(lab_trace_runs)
-	[ $((after - before)) = "$one" ]
+	for n in 1 2 3 4 5; do
+		now=$(runs lab_wire ask 13)
+		((now >= least)) || least=$now
+	done
+	# more than none: the count counts. pgbench and psql resolve names themselves, wire does not
+	[ "$least" -gt 0 ] && [ "$least" -le 8 ]
+	one=$(runs lab_client 13 pgbench -n -t 1 -f "$BATS_TEST_TMPDIR/select.sql")
+	now=$(runs lab_client 13 pgbench -n -t 10000 -f "$BATS_TEST_TMPDIR/select.sql")
+	[ $((now - one)) -lt 1000 ]
 }
 
 @test "a ring of 4 KiB loses connections in a storm, counts each, and tells no wrong one" {
