@@ -76,33 +76,67 @@ int target_library(const struct target *t, const char *name, char *path, size_t 
 	return library_find(t->pid, name, path, len, found, sizeof(found));
 }
 
-/* The parent's own command line: a child that has set its title has another. */
-static bool untitled(int pid, const char *title, ssize_t title_len)
+/* Children that still carry the parent's own command line: one that has set its title has another.
+ */
+struct untitled {
+	char title[TITLE_LEN];
+	ssize_t title_len;
+	int parent;
+	int *pids;
+	int count, max;
+};
+
+static void untitled_add(struct untitled *u, int pid)
 {
 	char cmdline[TITLE_LEN];
 	ssize_t len = proc_read(pid, "cmdline", cmdline, sizeof(cmdline));
 
-	return len == title_len && !memcmp(cmdline, title, len);
+	if (u->count < u->max && len == u->title_len && !memcmp(cmdline, u->title, len))
+		u->pids[u->count++] = pid;
+}
+
+static bool untitled_visit(int pid, void *context)
+{
+	struct untitled *u = context;
+
+	if (proc_status_number(pid, "PPid") == u->parent)
+		untitled_add(u, pid);
+	return u->count < u->max;
+}
+
+/* The kernel's own list of children, where it was built with CONFIG_PROC_CHILDREN. */
+static int children_read(int parent, char **list)
+{
+	char path[64];
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	*list = NULL;
+	if (getline(list, &size, f) < 0 && *list)
+		(*list)[0] = '\0';
+	fclose(f);
+	return 0;
 }
 
 int target_untitled_children(const struct target *t, int *pids, int max)
 {
-	char title[TITLE_LEN], path[64], *line = NULL, *at, *end;
-	ssize_t title_len = proc_read(t->pid, "cmdline", title, sizeof(title));
-	size_t size = 0;
-	int count = 0, pid;
-	FILE *f;
+	struct untitled u = { .parent = t->pid, .pids = pids, .max = max };
+	char *list = NULL, *at, *end;
+	int pid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", t->pid, t->pid);
-	f = fopen(path, "re");
-	if (!f)
+	u.title_len = proc_read(t->pid, "cmdline", u.title, sizeof(u.title));
+	if (u.title_len <= 0)
 		return 0;
-	if (title_len > 0 && getline(&line, &size, f) > 0) {
-		for (at = line; count < max && (pid = strtol(at, &end, 10)) > 0; at = end)
-			if (untitled(pid, title, title_len))
-				pids[count++] = pid;
+	if (children_read(t->pid, &list)) {
+		proc_each(untitled_visit, &u);
+		return u.count;
 	}
-	free(line);
-	fclose(f);
-	return count;
+	for (at = list; at && (pid = strtol(at, &end, 10)) > 0; at = end)
+		untitled_add(&u, pid);
+	free(list);
+	return u.count;
 }

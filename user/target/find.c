@@ -53,13 +53,20 @@ static bool same_executable(int a, int b)
 	return !stat(path, &of_b) && of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
 }
 
-/* The topmost ancestor that runs the same executable: a backend's postmaster, its own of a
- * postmaster. */
+/* The parent, when it runs the same executable: then this is its child. 0: it isn't. */
+static int parent_postgres(int pid)
+{
+	int parent = proc_status_number(pid, "PPid");
+
+	return parent > 0 && same_executable(parent, pid) ? parent : 0;
+}
+
+/* The topmost ancestor that runs the same executable: a backend's postmaster, itself for one. */
 static int postmaster_of(int pid)
 {
 	int parent;
 
-	while ((parent = proc_status_number(pid, "PPid")) > 0 && same_executable(parent, pid))
+	while ((parent = parent_postgres(pid)))
 		pid = parent;
 	return pid;
 }
@@ -68,7 +75,7 @@ static bool candidate_visit(int pid, void *context)
 {
 	struct candidates *found = context;
 
-	if (runs_postgres(pid) && postmaster_of(pid) == pid)
+	if (runs_postgres(pid) && !parent_postgres(pid))
 		found->pids[found->count++] = pid;
 	return found->count < POSTMASTERS_MAX;
 }
