@@ -53,15 +53,6 @@ static bool span_holds(const struct span *s, int64_t at_ns)
 	return at_ns >= s->from_ns && at_ns < s->to_ns;
 }
 
-static uint64_t lost_of(const struct tick *t)
-{
-	uint64_t lost = 0;
-
-	for (int l = 0; l < LOSS_COUNT; l++)
-		lost += t->lost[l];
-	return lost;
-}
-
 static void span_count(struct span *s, const struct event *ev)
 {
 	struct end *totals = &s->totals;
@@ -73,9 +64,9 @@ static void span_count(struct span *s, const struct event *ev)
 	if (ev->type != EVENT_TICK)
 		return;
 	if (!s->has_lost)
-		s->lost_before = lost_of(&ev->tick);
+		s->lost_before = tick_lost(&ev->tick);
 	s->has_lost = true;
-	totals->lost = lost_of(&ev->tick) - s->lost_before;
+	totals->lost = tick_lost(&ev->tick) - s->lost_before;
 	totals->before_start = ev->tick.before_start;
 }
 
@@ -87,9 +78,7 @@ static void span_end(const struct span *s, struct event *ev)
 	memcpy(reason, ev->end.reason, sizeof(reason));
 	ev->end = s->totals;
 	memcpy(ev->end.reason, reason, sizeof(reason));
-	ev->end.connections = ev->end.in_setup + ev->end.lost;
-	for (enum outcome o = 0; o < OUTCOME_COUNT; o++)
-		ev->end.connections += ev->end.outcomes[o];
+	end_sum(&ev->end);
 }
 
 /*

@@ -32,15 +32,6 @@ struct output {
 	uint64_t lost_before; /* this file */
 };
 
-static uint64_t lost_of(const struct tick *t)
-{
-	uint64_t lost = 0;
-
-	for (int l = 0; l < LOSS_COUNT; l++)
-		lost += t->lost[l];
-	return lost;
-}
-
 /* A closed pipe ends the program; any other trouble ends this file alone, and is told once. */
 static int output_result(struct output *o, int err)
 {
@@ -151,10 +142,8 @@ static void count_totals(struct output *o, struct end *end)
 	end->in_setup = t->in_setup;
 	end->filtered = t->filtered;
 	end->before_start = o->tick.before_start;
-	end->lost = lost_of(&o->tick) - o->lost_before;
-	end->connections = end->in_setup + end->lost;
-	for (enum outcome out = 0; out < OUTCOME_COUNT; out++)
-		end->connections += end->outcomes[out];
+	end->lost = tick_lost(&o->tick) - o->lost_before;
+	end_sum(end);
 }
 
 static int output_end(struct output *o, const struct event *ev)
@@ -253,7 +242,7 @@ int output_reopen(struct output *o, struct stats *s)
 	o->out = next;
 	o->reopened = true;
 	o->totals = (struct end){ 0 };
-	o->lost_before = lost_of(&o->tick);
+	o->lost_before = tick_lost(&o->tick);
 	o->ticked_ns = 0;
 	o->start.at_ns = now_ns;
 	o->start.start.settings = *stats_settings(s); /* as they are by now */

@@ -43,6 +43,9 @@ struct settings {
 	char log_line_prefix[TEXT_LEN];
 };
 
+/* What a reload changed, on top of what was known. */
+void settings_apply(struct settings *now, const struct settings *changed);
+
 /* What "start" says. */
 struct session {
 	char tool[64];
@@ -71,6 +74,7 @@ struct tick {
 	uint64_t lost[LOSS_COUNT];
 	uint64_t before_start; /* connections already under way when tracing began */
 };
+uint64_t tick_lost(const struct tick *t); /* for all reasons */
 
 struct trigger {
 	char condition[TEXT_LEN];
@@ -88,6 +92,7 @@ struct end {
 	unsigned int verdict_count;
 	char verdict[4][TEXT_LEN];
 };
+void end_sum(struct end *end); /* sets connections */
 
 struct event {
 	enum event_type type;

@@ -223,19 +223,6 @@ static void end_section(struct stats *s, const struct end *end)
 		add_filtered(s);
 }
 
-static void apply_settings(struct settings *now, const struct settings *changed)
-{
-	if (changed->has_log_hostname) {
-		now->has_log_hostname = true;
-		now->log_hostname = changed->log_hostname;
-	}
-	if (changed->has_log_line_prefix) {
-		now->has_log_line_prefix = true;
-		memcpy(now->log_line_prefix, changed->log_line_prefix,
-		       sizeof(now->log_line_prefix));
-	}
-}
-
 int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 {
 	if (ev->at_ns > s->now_ns)
@@ -252,7 +239,7 @@ int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 		s->tick = ev->tick;
 		break;
 	case EVENT_SETTINGS:
-		apply_settings(&s->settings, &ev->settings);
+		settings_apply(&s->settings, &ev->settings);
 		break;
 	case EVENT_TRIGGER:
 		break;
