@@ -133,11 +133,19 @@ lab_pg_pid() {
 	[[ -n $pid ]] && ! lab_gone "$pid" && echo "$pid"
 }
 
+# lab_pg_own_executable NAME: have the cluster run a copy of the server's executable. Probes sit on
+# the file, so no other server of the host hits them, and program runs can be counted.
+lab_pg_own_executable() {
+	cp "$(<"$LAB_DIR/$1.cluster")$(lab_pg_bin "$(<"$LAB_DIR/$1.cluster")")/postgres" \
+		"$(lab_pg_home "$1")/postgres"
+}
+
 # lab_pg_start NAME: start the cluster, wait until it answers, print the postmaster's PID.
 lab_pg_start() {
-	local home
+	local home own=()
 	home=$(lab_pg_home "$1")
-	if ! lab_pg_run "$1" pg_ctl -w -D "$LAB_DIR/$1/data" -l "$LAB_DIR/$1/log" start \
+	[[ ! -e $home/postgres ]] || own=(-p "$LAB_DIR/$1/postgres")
+	if ! lab_pg_run "$1" pg_ctl "${own[@]}" -w -D "$LAB_DIR/$1/data" -l "$LAB_DIR/$1/log" start \
 		>"$home/start.log" 2>&1 3>&-; then
 		cat "$home/start.log" "$home/log" >&2
 		lab_die "cluster $1 did not start"
