@@ -445,8 +445,11 @@ static int settings_event(struct live *l, event_sink sink, void *ctx)
 				       now.log_hostname != known->log_hostname;
 	ev.settings.has_log_line_prefix =
 		now.has_log_line_prefix && strcmp(now.log_line_prefix, known->log_line_prefix);
-	if (!ev.settings.has_log_hostname && !ev.settings.has_log_line_prefix)
+	ev.settings.has_printers = now.has_printers && now.printers != known->printers;
+	if (!ev.settings.has_log_hostname && !ev.settings.has_log_line_prefix &&
+	    !ev.settings.has_printers)
 		return 0;
+	ev.settings.printers = now.printers;
 	ev.settings.log_hostname = now.log_hostname;
 	memcpy(ev.settings.log_line_prefix, now.log_line_prefix, TEXT_LEN);
 	*known = now;

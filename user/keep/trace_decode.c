@@ -169,12 +169,29 @@ static unsigned int take_spans(struct decoder *d, struct json_value *o, const ch
 	return present;
 }
 
+/* A printer that we do not know is of a later version. */
+static void take_printers(struct decoder *d, struct json_value *o, struct settings *s)
+{
+	struct json_value *list = find_kind(d, o, "name_shown_by", JSON_IN_LIST);
+
+	s->has_printers = list;
+	for (struct json_value *v = child(list); v; v = v->next) {
+		int printer = v->kind == JSON_IN_TEXT ? printer_parse(v->text) : -EINVAL;
+
+		if (printer >= 0)
+			s->printers |= 1U << printer;
+		else if (v->kind != JSON_IN_TEXT)
+			bad(d, "name_shown_by");
+	}
+}
+
 static void take_settings(struct decoder *d, struct json_value *o, struct settings *s)
 {
 	if (!o)
 		return;
 	s->has_log_hostname = take_bool(d, o, "log_hostname", &s->log_hostname);
 	s->has_log_line_prefix = TAKE_TEXT(d, o, "log_line_prefix", s->log_line_prefix);
+	take_printers(d, o, s);
 }
 
 static unsigned int take_list(struct decoder *d, struct json_value *o, const char *key, char *first,
@@ -252,6 +269,7 @@ static void take_start(struct decoder *d, struct json_value *o, struct session *
 	TAKE_TEXT(d, o, "cluster_name", s->cluster_name);
 	TAKE_TEXT(d, o, "data_directory", s->data_directory);
 	TAKE_TEXT(d, o, "container", s->container);
+	TAKE_TEXT(d, o, "socket_directory", s->socket_directory);
 	take_settings(d, find_kind(d, o, "settings", JSON_IN_OBJECT), &s->settings);
 	take_resolver(d, find_kind(d, o, "resolver", JSON_IN_OBJECT), &s->resolver);
 	take_missing(d, o, s);

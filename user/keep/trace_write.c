@@ -20,6 +20,13 @@ static void put_settings(struct json_out *j, const char *key, const struct setti
 		json_put_bool(j, "log_hostname", s->log_hostname);
 	if (s->has_log_line_prefix)
 		json_put_text(j, "log_line_prefix", s->log_line_prefix);
+	if (s->has_printers) {
+		json_put_open(j, "name_shown_by", '[');
+		for (enum printer p = 0; p < PRINTER_COUNT; p++)
+			if (s->printers >> p & 1)
+				json_put_text(j, NULL, printer_name(p));
+		json_put_close(j, ']');
+	}
 	json_put_close(j, '}');
 }
 
@@ -85,6 +92,7 @@ static void put_start(struct json_out *j, const struct session *s)
 	put_text(j, "cluster_name", s->cluster_name);
 	put_text(j, "data_directory", s->data_directory);
 	put_text(j, "container", s->container);
+	put_text(j, "socket_directory", s->socket_directory);
 	put_settings(j, "settings", &s->settings);
 	put_resolver(j, &s->resolver);
 	put_missing(j, s);

@@ -30,4 +30,8 @@ void end_sum(struct end *end)
 	end->connections = end->in_setup + end->lost;
 	for (enum outcome o = 0; o < OUTCOME_COUNT; o++)
 		end->connections += end->outcomes[o];
+	if (changed->has_printers) {
+		now->has_printers = true;
+		now->printers = changed->printers;
+	}
 }

@@ -7,6 +7,7 @@
 #define PGDNSTRACE_EVENT_H
 
 #include "model/conn.h"
+#include "model/printers.h"
 
 enum event_type {
 	EVENT_START, /* "start": first; again after a log rotation or where traces were merged */
@@ -41,6 +42,8 @@ struct settings {
 	bool has_log_hostname, log_hostname;
 	bool has_log_line_prefix;
 	char log_line_prefix[TEXT_LEN];
+	bool has_printers;
+	unsigned int printers; /* bit per enum printer: who shows a client's name */
 };
 
 /* What a reload changed, on top of what was known. */
@@ -58,6 +61,7 @@ struct session {
 	char cluster_name[TEXT_LEN];
 	char data_directory[PATH_TEXT_LEN];
 	char container[TEXT_LEN]; /* "" : none */
+	char socket_directory[TEXT_LEN]; /* the first one, as the server sees it; "" : none */
 	struct settings settings;
 	struct resolver resolver;
 	unsigned int missing_phases; /* bit per enum phase */

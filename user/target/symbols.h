@@ -41,6 +41,13 @@
 	X(PORT, "PostPortNumber", 4)                                                               \
 	X(DATA_DIRECTORY, "DataDir", 8)                                                            \
 	X(CLUSTER_NAME, "cluster_name", 8)                                                         \
+	X(SOCKET_DIRECTORIES, "Unix_socket_directories", 8)                                        \
+	X(HBA_FILE, "HbaFileName", 8)                                                              \
+	X(LOG_CONNECTIONS, "Log_connections", 1)    /* 13 to 17 */                                 \
+	X(LOG_CONNECTIONS_SET, "log_connections", 4) /* 18+, bits */                               \
+	X(LOG_DISCONNECTIONS, "Log_disconnections", 1)                                             \
+	X(LOG_DESTINATION, "Log_destination", 4)    /* bits */                                     \
+	X(PROCESS_TITLE, "update_process_title", 1)                                                \
 	X(START_TIME, "MyStartTime", 8)                                                            \
 	X(CONN_TIMING, "conn_timing", 48)
 

@@ -56,6 +56,39 @@ static int variable_text(const struct target *t, enum variable v, char *buf, siz
 	return ret;
 }
 
+/* Bits of log_connections (18+) and of log_destination, as PostgreSQL numbers them. */
+#define LOG_CONNECTION_RECEIPT (1 << 0)
+#define LOG_DESTINATION_CSVLOG (1 << 3)
+#define LOG_DESTINATION_JSONLOG (1 << 4)
+
+static unsigned int flag_read(const struct target *t, enum variable v, enum printer p)
+{
+	unsigned char on = 0;
+
+	variable_read(t, v, &on, sizeof(on));
+	return on ? 1U << p : 0;
+}
+
+static void printers_read(const struct target *t, struct settings *out)
+{
+	uint32_t connections = 0;
+	int32_t destination = 0;
+
+	if (variable_read(t, VARIABLE_LOG_DESTINATION, &destination, sizeof(destination)))
+		return;
+	out->has_printers = true;
+	variable_read(t, VARIABLE_LOG_CONNECTIONS_SET, &connections, sizeof(connections));
+	if (connections & LOG_CONNECTION_RECEIPT)
+		out->printers |= 1U << PRINTER_CONNECTIONS;
+	if (destination & LOG_DESTINATION_CSVLOG)
+		out->printers |= 1U << PRINTER_CSVLOG;
+	if (destination & LOG_DESTINATION_JSONLOG)
+		out->printers |= 1U << PRINTER_JSONLOG;
+	out->printers |= flag_read(t, VARIABLE_LOG_CONNECTIONS, PRINTER_CONNECTIONS);
+	out->printers |= flag_read(t, VARIABLE_LOG_DISCONNECTIONS, PRINTER_DISCONNECTIONS);
+	out->printers |= flag_read(t, VARIABLE_PROCESS_TITLE, PRINTER_TITLE);
+}
+
 int target_settings(const struct target *t, struct settings *out)
 {
 	unsigned char on = 0;
@@ -65,6 +98,7 @@ int target_settings(const struct target *t, struct settings *out)
 	out->log_hostname = on;
 	out->has_log_line_prefix = !variable_text(t, VARIABLE_LOG_LINE_PREFIX, out->log_line_prefix,
 						  sizeof(out->log_line_prefix));
+	printers_read(t, out);
 	if (out->has_log_hostname || out->has_log_line_prefix)
 		return 0;
 	return target_alive(t) ? -EACCES : -ESRCH;
@@ -115,6 +149,10 @@ static void session_read(struct target *t)
 	s->port = port;
 	variable_text(t, VARIABLE_CLUSTER_NAME, s->cluster_name, sizeof(s->cluster_name));
 	variable_text(t, VARIABLE_DATA_DIRECTORY, s->data_directory, sizeof(s->data_directory));
+	variable_text(t, VARIABLE_SOCKET_DIRECTORIES, s->socket_directory,
+		      sizeof(s->socket_directory));
+	/* the first of a list; the verdict's commands name it */
+	s->socket_directory[strcspn(s->socket_directory, ",")] = '\0';
 	if (proc_read(t->pid, "cgroup", cgroup, sizeof(cgroup)) > 0)
 		container_name(cgroup, s->container, sizeof(s->container));
 	s->missing_phases = symbols_missing_phases(&t->symbols);
