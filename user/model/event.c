@@ -14,6 +14,10 @@ void settings_apply(struct settings *now, const struct settings *changed)
 		memcpy(now->log_line_prefix, changed->log_line_prefix,
 		       sizeof(now->log_line_prefix));
 	}
+	if (changed->has_printers) {
+		now->has_printers = true;
+		now->printers = changed->printers;
+	}
 }
 
 uint64_t tick_lost(const struct tick *t)
@@ -30,8 +34,4 @@ void end_sum(struct end *end)
 	end->connections = end->in_setup + end->lost;
 	for (enum outcome o = 0; o < OUTCOME_COUNT; o++)
 		end->connections += end->outcomes[o];
-	if (changed->has_printers) {
-		now->has_printers = true;
-		now->printers = changed->printers;
-	}
 }

@@ -151,6 +151,19 @@ static int add_metrics(struct stats *s, const struct conn *c)
 	return 0;
 }
 
+/* What was accepted before a reload and ends after it still belongs to the time before. */
+static void add_felt(struct stats *s, const struct conn *c)
+{
+	struct reload *r = &s->reload;
+	uint64_t ns;
+
+	if (!conn_felt(c, &ns))
+		return;
+	hist_record(&s->felt, ns);
+	if (r->at_ns)
+		hist_record(c->at_ns < r->at_ns ? &r->before : &r->since, ns);
+}
+
 static int add_conn(struct stats *s, const struct filter *f, const struct conn *c)
 {
 	int err;
@@ -168,6 +181,7 @@ static int add_conn(struct stats *s, const struct filter *f, const struct conn *
 	s->ended_in[c->outcome][c->phase < PHASE_COUNT ? c->phase : PHASE_UNKNOWN]++;
 	if (c->outcome == OUTCOME_GAVE_UP && c->has_client_gone)
 		hist_record(&s->gave_up_after, c->client_gone_ns > 0 ? c->client_gone_ns : 0);
+	add_felt(s, c);
 	err = add_metrics(s, c);
 	return err < 0 ? err : stats_tables_add(s, c);
 }
@@ -197,6 +211,8 @@ static void begin_section(struct stats *s, const struct event *ev)
 	memset(&s->end, 0, sizeof(s->end));
 	memset(s->section, 0, sizeof(s->section));
 	setup_list_clear(&s->setup);
+	memset(&s->reload, 0, sizeof(s->reload));
+	hist_reset(&s->felt);
 }
 
 /* What a filter kept out of the file is known from its end line alone. */
@@ -223,6 +239,20 @@ static void end_section(struct stats *s, const struct end *end)
 		add_filtered(s);
 }
 
+static void take_settings(struct stats *s, const struct event *ev)
+{
+	const struct settings *now = &s->settings, *next = &ev->settings;
+
+	if (next->has_log_hostname && now->has_log_hostname &&
+	    next->log_hostname != now->log_hostname) {
+		s->reload.at_ns = ev->at_ns;
+		s->reload.log_hostname = next->log_hostname;
+		s->reload.before = s->felt;
+		hist_reset(&s->reload.since);
+	}
+	settings_apply(&s->settings, next);
+}
+
 int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 {
 	if (ev->at_ns > s->now_ns)
@@ -239,7 +269,7 @@ int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 		s->tick = ev->tick;
 		break;
 	case EVENT_SETTINGS:
-		settings_apply(&s->settings, &ev->settings);
+		take_settings(s, ev);
 		break;
 	case EVENT_TRIGGER:
 		break;
@@ -421,4 +451,14 @@ unsigned int stats_strip(const struct stats *s, int metric, unsigned int columns
 const struct hist *stats_gave_up_after(const struct stats *s)
 {
 	return &s->gave_up_after;
+}
+
+const struct lie *stats_lie(const struct stats *s)
+{
+	return &s->lie;
+}
+
+const struct reload *stats_reload(const struct stats *s)
+{
+	return s->reload.at_ns ? &s->reload : NULL;
 }

@@ -151,6 +151,25 @@ struct family_row {
 };
 const struct family_row *stats_family(const struct stats *s, enum addr_family family);
 
+/* Answers that look like another address than the client's own: the server shows them as such. */
+struct lie {
+	uint64_t count;
+	struct addr address; /* of the first one */
+	char name[DNS_NAME_LEN]; /* hostile */
+};
+const struct lie *stats_lie(const struct stats *s);
+
+/*
+ * The last reload that switched log_hostname, with what connections felt (conn_felt()) by whether
+ * they were accepted before it or since. NULL: there was none since the last start.
+ */
+struct reload {
+	int64_t at_ns; /* when it was noticed; 0: none */
+	bool log_hostname; /* since then */
+	struct hist before, since;
+};
+const struct reload *stats_reload(const struct stats *s);
+
 /* When clients gave up: their client_gone. */
 const struct hist *stats_gave_up_after(const struct stats *s);
 

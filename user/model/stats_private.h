@@ -81,6 +81,10 @@ struct stats {
 	struct address_table addresses;
 	struct family_row families[2]; /* IPv4, IPv6 */
 
+	struct lie lie;
+	struct hist felt; /* since the last start */
+	struct reload reload;
+
 	struct setup_list setup;
 };
 

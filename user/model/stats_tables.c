@@ -200,11 +200,27 @@ static bool same_lookup(const struct lookup_row *row, const struct lookup *l, in
 	       row->code == code;
 }
 
+/* A PTR record may hold anything, another host's address too. */
+static void lie_add(struct lie *lie, const struct lookup *l)
+{
+	struct addr told;
+
+	if (l->kind != DIRECTION_REVERSE || l->result != RESULT_NAME ||
+	    addr_parse(l->name, &told) || told.family == ADDR_UNIX ||
+	    addr_equal(&told, &l->address))
+		return;
+	if (lie->count++ == 0) {
+		lie->address = l->address;
+		memcpy(lie->name, l->name, sizeof(lie->name));
+	}
+}
+
 static int lookup_add(struct stats *s, const struct lookup *l)
 {
 	int code = l->result == RESULT_FAILED ? l->code : 0;
 	struct lookup_row *row = NULL;
 
+	lie_add(&s->lie, l);
 	if (!s->lookups)
 		s->lookups = calloc(LOOKUP_ROWS, sizeof(*s->lookups));
 	if (!s->lookups)

@@ -1,79 +1,237 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The verdict's frame: runs the table of findings and orders what they found. */
 #include "model/verdict.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "base/duration.h"
+#include "model/verdict_private.h"
 
-static struct finding *finding_new(struct verdict *v, const char *title)
+#define ADVICE_COLUMNS 76
+
+static const struct {
+	const char *title;
+	bool (*find)(const struct evidence *e, struct finding *f);
+} findings[] = {
+#define FINDING_ROW(title, function) { title, function },
+	FINDINGS(FINDING_ROW)
+#undef FINDING_ROW
+};
+
+/* -- what findings are made of -- */
+
+double seconds(uint64_t ns)
 {
-	struct finding *f = &v->findings[v->count++];
-
-	snprintf(f->title, sizeof(f->title), "%s", title);
-	return f;
+	return ns / (double)NS_PER_S;
 }
 
-static void find_lookups(struct stats *s, struct verdict *v)
+uint64_t mean_ns(const struct hist *h)
 {
-	uint64_t failed = 0, all = 0, pending = 0;
-	const struct lookup_row *rows;
-	size_t count;
+	return h->count ? h->sum_ns / h->count : 0;
+}
 
-	rows = stats_lookups(s, &count);
-	for (size_t i = 0; i < count; i++) {
-		all += rows[i].dur.count;
-		failed += rows[i].result == RESULT_FAILED ? rows[i].dur.count : 0;
+uint64_t hist_above(const struct hist *h, uint64_t from_ns)
+{
+	return hist_count_between(h, hist_border(from_ns), UINT64_MAX);
+}
+
+uint64_t hist_above_percentile(const struct hist *h, uint64_t from_ns, double p)
+{
+	double above = h->count ? hist_above(h, from_ns) / (double)h->count : 0;
+
+	return hist_percentile(h, 100 - (100 - p) * above);
+}
+
+double share_of(const struct evidence *e, int metric)
+{
+	double share = stats_share(e->s, metric, STATS_ALL);
+
+	return share > 0 ? share : 0;
+}
+
+void say(struct finding *f, const char *format, ...)
+{
+	size_t used = strlen(f->text), room = sizeof(f->text) - used;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(f->text + used + (used > 0), room - (used > 0), format, args);
+	va_end(args);
+	if (len + (used > 0) >= (int)room)
+		f->text[used] = '\0';
+	else if (used > 0)
+		f->text[used] = ' ';
+}
+
+void advise(struct finding *f, const char *format, ...)
+{
+	size_t used = strlen(f->advice), room = sizeof(f->advice) - used;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vsnprintf(f->advice + used + (used > 0), room - (used > 0), format, args);
+	va_end(args);
+	if (len + (used > 0) >= (int)room)
+		f->advice[used] = '\0';
+	else if (used > 0)
+		f->advice[used] = '\n';
+}
+
+static void append(char *buf, size_t len, const char *text)
+{
+	size_t used = strlen(buf);
+
+	snprintf(buf + used, len - used, "%s", text);
+}
+
+/* -h DIRECTORY, when that needs no quoting, and -p PORT, when it is not the usual one. */
+static void psql_where(const struct session *session, char *buf, size_t len)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@";
+	const char *dir = session->socket_directory;
+
+	buf[0] = '\0';
+	if (*dir && dir[strspn(dir, plain)] == '\0' && strlen(dir) < 48)
+		snprintf(buf, len, " -h %s", dir);
+	if (session->port && session->port != 5432)
+		snprintf(buf + strlen(buf), len - strlen(buf), " -p %d", session->port);
+}
+
+void advise_psql(const struct evidence *e, struct finding *f, const char *a, const char *b)
+{
+	const char *const commands[] = { a, b, NULL };
+	char text[480], where[80];
+	size_t line;
+
+	psql_where(stats_session(e->s), where, sizeof(where));
+	snprintf(text, sizeof(text), "Now: sudo -u postgres psql%s", where);
+	line = strlen(text);
+	for (int i = 0; commands[i]; i++) {
+		if (line + 6 + strlen(commands[i]) > ADVICE_COLUMNS) {
+			append(text, sizeof(text), " \\\n   ");
+			line = 3;
+		}
+		append(text, sizeof(text), " -c ");
+		append(text, sizeof(text), commands[i]);
+		line += 4 + strlen(commands[i]);
 	}
-	for (int by = 0; by < ASKER_COUNT; by++)
-		pending += stats_in_setup_pending(s, by);
-	if (failed + pending == 0)
-		return;
-	snprintf(finding_new(v, "NAME LOOKUPS")->text, sizeof(v->findings[0].text),
-		 "%llu of %llu lookups failed; %llu wait now.", (unsigned long long)failed,
-		 (unsigned long long)all, (unsigned long long)pending);
+	advise(f, "%s", text);
 }
 
-static void find_slowest(struct stats *s, struct verdict *v)
+void advise_trace(const struct evidence *e, struct finding *f, const char *arguments)
 {
+	advise(f, "Which: sudo pgdnstrace -p %d %s", stats_session(e->s)->postmaster, arguments);
+}
+
+void advise_lookup(const struct evidence *e, struct finding *f, const char *address)
+{
+	const struct session *session = stats_session(e->s);
+
+	if (session->container[0])
+		advise(f, "See: sudo nsenter -t %d -m -n getent hosts %s", session->postmaster, address);
+	else
+		advise(f, "See: time getent hosts %s", address);
+}
+
+void say_gave_up(const struct evidence *e, struct finding *f, enum phase p)
+{
+	const struct hist *after = stats_gave_up_after(e->s);
+	uint64_t count = stats_ended_in(e->s, OUTCOME_GAVE_UP, p);
+	char half[DURATION_TEXT_LEN];
+
+	if (count == 0)
+		return;
+	if (after->count == 0)
+		say(f, "%llu clients gave up.", (unsigned long long)count);
+	else
+		say(f, "%llu client%s gave up, half of them by %s.", (unsigned long long)count,
+		    count == 1 ? "" : "s", duration_format(hist_percentile(after, 50), half));
+}
+
+/* -- the verdict -- */
+
+static double ages_s(struct stats *s)
+{
+	size_t count;
+	const struct conn *list = stats_in_setup_list(s, &count);
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += seconds(list[i].age_ns);
+	return sum;
+}
+
+static struct evidence gather(struct stats *s)
+{
+	const struct hist *wait = stats_hist(s, METRIC_WAIT, STATS_ALL, NULL);
+	const struct hist *total = stats_hist(s, METRIC_TOTAL, STATS_ALL, NULL);
+	struct evidence e = { .s = s };
+
+	e.total_s = seconds(total->sum_ns);
+	e.felt_s = seconds(wait->sum_ns > total->sum_ns ? wait->sum_ns : total->sum_ns) + ages_s(s);
+	e.ended = total->count > wait->count ? total->count : wait->count;
+	return e;
+}
+
+/* Keeps the heaviest ones, in order; of two that weigh the same the table's first. */
+static void keep(struct verdict *v, const struct finding *f)
+{
+	unsigned int at = v->count;
+
+	while (at > 0 && v->findings[at - 1].weight < f->weight)
+		at--;
+	if (at == VERDICT_MAX)
+		return;
+	if (v->count < VERDICT_MAX)
+		v->count++;
+	memmove(&v->findings[at + 1], &v->findings[at], (v->count - 1 - at) * sizeof(*f));
+	v->findings[at] = *f;
+}
+
+static void nothing_wrong(const struct evidence *e, struct finding *f)
+{
+	const struct hist *h = stats_hist(e->s, METRIC_WAIT, STATS_ALL, NULL);
 	char p50[DURATION_TEXT_LEN], p99[DURATION_TEXT_LEN];
-	const struct hist *h;
-	int worst = -1;
+	int most = PHASE_FORK;
 
-	for (int p = PHASE_FORK; p < PHASE_COUNT; p++)
-		if (worst < 0 || stats_share(s, METRIC_PHASE(p), STATS_ALL) >
-					 stats_share(s, METRIC_PHASE(worst), STATS_ALL))
-			worst = p;
-	h = stats_hist(s, METRIC_PHASE(worst), STATS_ALL, NULL);
 	if (h->count == 0)
+		h = stats_hist(e->s, METRIC_TOTAL, STATS_ALL, NULL);
+	if (h->count == 0) {
+		snprintf(f->title, sizeof(f->title), "TOO EARLY");
+		say(f, "%llu connections are in setup, none has ended yet.",
+		    (unsigned long long)stats_in_setup(e->s));
 		return;
-	snprintf(finding_new(v, "SLOWEST PHASE")->text, sizeof(v->findings[0].text),
-		 "%s has %.0f%% of the time: p50 %s, p99 %s.", phase_name(worst),
-		 100 * stats_share(s, METRIC_PHASE(worst), STATS_ALL),
-		 duration_format(hist_percentile(h, 50), p50),
-		 duration_format(hist_percentile(h, 99), p99));
-}
-
-static void find_silence(struct stats *s, struct verdict *v)
-{
-	const struct tick *t = stats_tick(s);
-	struct finding *f;
-	int used;
-
-	if (stats_connections(s) != 0)
-		return;
-	f = finding_new(v, "NO CONNECTION YET");
-	used = snprintf(f->text, sizeof(f->text), "Nobody has connected since tracing began.");
-	if (t->has_accept_queue)
-		snprintf(f->text + used, sizeof(f->text) - used, " Accept queue %u of %u.",
-			 t->accept_queue, t->accept_queue_limit);
+	}
+	for (int p = PHASE_FORK; p < PHASE_COUNT; p++)
+		if (share_of(e, METRIC_PHASE(p)) > share_of(e, METRIC_PHASE(most)))
+			most = p;
+	snprintf(f->title, sizeof(f->title), "NOTHING WRONG");
+	say(f, "%llu connection%s took %s (p50), %s (p99), most of it in %s (%.0f%%).",
+	    (unsigned long long)h->count, h->count == 1 ? "" : "s",
+	    duration_format(hist_percentile(h, 50), p50),
+	    duration_format(hist_percentile(h, 99), p99), phase_name(most),
+	    100 * share_of(e, METRIC_PHASE(most)));
 }
 
 void verdict_build(struct stats *s, struct verdict *v)
 {
+	struct evidence e = gather(s);
+
 	*v = (struct verdict){ 0 };
-	find_lookups(s, v);
-	find_slowest(s, v);
-	find_silence(s, v);
+	for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
+		struct finding f = { 0 };
+
+		snprintf(f.title, sizeof(f.title), "%s", findings[i].title);
+		if (findings[i].find(&e, &f))
+			keep(v, &f);
+	}
+	if (v->count == 0)
+		nothing_wrong(&e, &v->findings[v->count++]);
 }
 
 const char *verdict_line(const struct finding *f, char *buf, size_t len)

@@ -8,12 +8,14 @@
 
 #include "model/stats.h"
 
-#define VERDICT_MAX 4
+#define VERDICT_MAX 4 /* as many as an end line holds */
 
 struct finding {
-	char title[40]; /* "REVERSE DNS" */
-	char text[400]; /* sentences with figures */
-	char advice[400]; /* a command that can be pasted, or what to do; lines are parted by \n; "" : none */
+	double weight; /* seconds of clients' time that it explains; orders the findings */
+	char title[20]; /* "REVERSE DNS" */
+	char text[232]; /* sentences with figures, in one line; may hold a hostile name */
+	char advice[480]; /* lines of at most 78 columns, commands to paste first; "" : none. Holds nothing
+			     that came from the network */
 };
 
 struct verdict {
@@ -21,7 +23,7 @@ struct verdict {
 	struct finding findings[VERDICT_MAX];
 };
 
-/* Never empty once a connection was seen: "nothing wrong" is a finding too. */
+/* Never empty: "nothing wrong" and "no connection yet" are findings too. */
 void verdict_build(struct stats *s, struct verdict *v);
 /* "TITLE: text" in one line, as the trace's end has it. */
 const char *verdict_line(const struct finding *f, char *buf, size_t len);
