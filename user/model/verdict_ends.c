@@ -143,18 +143,20 @@ static const struct key_row *outcome_row(const struct evidence *e, enum outcome 
 bool find_probes(const struct evidence *e, struct finding *f)
 {
 	const struct key_row *row = outcome_row(e, OUTCOME_CLOSED);
-	char each[DURATION_TEXT_LEN], dns[DURATION_TEXT_LEN];
+	char half[DURATION_TEXT_LEN], dns[DURATION_TEXT_LEN];
 
 	if (!row || row->count * 5 < stats_connections(e->s))
 		return false;
-	f->weight = seconds(row->wait_ns) + 0.001 * row->count;
-	say(f, "%llu of %llu connections closed without sending a byte: health checks or scans. Each costs "
-	       "a fork%s, %s in all (p50).",
+	f->weight = seconds(row->dns_ns) + 0.01 * row->count;
+	say(f, "%llu of %llu connections closed without sending a byte, half of them within %s: health "
+	       "checks or scans.",
 	    (unsigned long long)row->count, (unsigned long long)stats_connections(e->s),
-	    row->dns_ns ? " and a lookup" : "",
-	    duration_format(hist_percentile(&row->wait, 50), each));
+	    duration_format(hist_percentile(&row->wait, 50), half));
 	if (row->dns_ns)
-		say(f, "Their lookups took %s each.", duration_format(row->dns_ns / row->count, dns));
+		say(f, "Each costs a fork and a lookup (%s on average).",
+		    duration_format(row->dns_ns / row->count, dns));
+	else
+		say(f, "Each costs a fork.");
 	advise_trace(e, f, "--by client --only outcome=closed");
 	advise(f, "A check by unix socket (pg_isready -h DIRECTORY) makes no lookup.");
 	return true;

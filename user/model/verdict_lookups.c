@@ -9,7 +9,8 @@
 #include "model/verdict_private.h"
 
 #define COSTLY_SHARE 0.10 /* of connection time, and */
-#define COSTLY_NS    (2 * NS_PER_MS) /* on average: below, a local cache answers */
+#define COSTLY_NS    (2 * NS_PER_MS) /* of half of them: below, a local cache answers; or */
+#define COSTLY_MEAN_NS (5 * NS_PER_MS) /* on average */
 
 /* What the lookups of one asker came to. */
 struct asked {
@@ -59,8 +60,10 @@ static void ask(const struct evidence *e, enum asker by, struct asked *a)
 
 static bool is_costly(const struct evidence *e, const struct asked *a)
 {
-	return mean_ns(&a->all) >= COSTLY_NS &&
-	       seconds(a->all.sum_ns) >= COSTLY_SHARE * e->total_s;
+	bool long_enough = hist_percentile(&a->all, 50) >= COSTLY_NS ||
+			   mean_ns(&a->all) >= COSTLY_MEAN_NS;
+
+	return long_enough && seconds(a->all.sum_ns) >= COSTLY_SHARE * e->total_s;
 }
 
 /* Some took longer than any answer should, or wait so long now. */

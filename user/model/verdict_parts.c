@@ -43,6 +43,11 @@ static bool waits_alone(const struct part *p)
 	       mean_ns(&p->in) >= PART_TIMES * mean_ns(&p->out);
 }
 
+static bool waits_for_names(const struct part *p)
+{
+	return p->dns_ns * 2 > p->in.sum_ns;
+}
+
 /* All IPv6 clients against all others. */
 static void split_family(const struct evidence *e, struct part *p)
 {
@@ -78,10 +83,10 @@ static void say_part(const struct evidence *e, struct finding *f, const char *wh
 {
 	char in[DURATION_TEXT_LEN], out[DURATION_TEXT_LEN];
 
-	/* more than anything that it does not tell apart */
-	f->weight = 1.02 * e->felt_s;
+	/* of lookups it tells more than anything else does; of the rest, the phase tells more */
+	f->weight = (waits_for_names(p) ? 1.02 : 0.5) * e->felt_s;
 	say(f, "%s %s: p50 %s over %llu connection%s, %s for all others (%llu).", who,
-	    p->dns_ns * 2 > p->in.sum_ns ? "alone waits for name lookups" : "alone waits",
+	    waits_for_names(p) ? "alone waits for name lookups" : "alone waits",
 	    duration_format(hist_percentile(&p->in, 50), in), (unsigned long long)p->in.count,
 	    p->in.count == 1 ? "" : "s", duration_format(hist_percentile(&p->out, 50), out),
 	    (unsigned long long)p->out.count);
@@ -90,7 +95,7 @@ static void say_part(const struct evidence *e, struct finding *f, const char *wh
 static void advise_part(const struct evidence *e, struct finding *f, const struct part *p,
 			const char *client)
 {
-	if (p->dns_ns * 2 > p->in.sum_ns) {
+	if (waits_for_names(p)) {
 		advise_lookup(e, f, client);
 		advise(f, "Its reverse zone, or who serves it, is what to mend.");
 	} else {

@@ -103,7 +103,7 @@ bool find_queue(const struct evidence *e, struct finding *f)
 	advise(f, "See: top -b -n 1 -p %d; cat /proc/sys/net/core/somaxconn",
 	       stats_session(e->s)->postmaster);
 	advise(f, "The postmaster takes one at a time; a pool asks it less often. The places");
-	advise(f, "are somaxconn or twice max_connections, the lesser, as of its start.");
+	advise(f, "are somaxconn or twice its backends, the lesser, as of its start.");
 	return true;
 }
 
