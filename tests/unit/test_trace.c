@@ -280,7 +280,9 @@ TEST(a_start_survives_the_way_through_a_file)
 	strcpy(s->cluster_name, "main \"1\"");
 	strcpy(s->data_directory, "/srv/\xc3\xbc");
 	strcpy(s->container, "pod-7");
-	s->settings = (struct settings){ true, true, true, "%m [%p] " };
+	strcpy(s->socket_directory, "/run/postgresql");
+	s->settings = (struct settings){ true, true, true, "%m [%p] ", true,
+					 1U << PRINTER_JSONLOG | 1U << PRINTER_TITLE };
 	s->resolver = (struct resolver){ .has = true,
 					 .host_count = 3,
 					 .hosts = { "files", "[NOTFOUND=return]", "dns" },

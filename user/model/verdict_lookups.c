@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Findings about name lookups. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/duration.h"
+#include "model/timeouts.h"
 #include "model/verdict_private.h"
 
 #define COSTLY_SHARE 0.10 /* of connection time, and */
@@ -109,20 +109,14 @@ static void say_slow(struct finding *f, const char *whose, const struct asked *a
 /* Whole tries of the resolver, when that is what the slow ones come to. */
 static void say_arithmetic(const struct evidence *e, struct finding *f, const struct asked *a)
 {
-	const struct resolver *r = &stats_session(e->s)->resolver;
 	uint64_t slow_ns = hist_above_percentile(&a->all, SLOW_NS, 50);
-	char took[DURATION_TEXT_LEN];
-	double tries;
+	char took[DURATION_TEXT_LEN], tries[TIMEOUTS_TEXT_LEN];
 
-	if (!r->has || r->timeout_s <= 0 || hist_above(&a->all, SLOW_NS) == 0)
+	if (hist_above(&a->all, SLOW_NS) == 0)
 		return;
-	tries = seconds(slow_ns) / r->timeout_s;
-	if (fabs(tries - round(tries)) > 0.05 * tries || round(tries) < 1 ||
-	    round(tries) > r->attempts * (double)r->nameserver_count)
-		return;
-	say(f, "%s is %.0f unanswered tr%s of %ds (%s%s%s).", duration_format(slow_ns, took),
-	    round(tries), round(tries) == 1 ? "y" : "ies", r->timeout_s, r->nameservers[0],
-	    r->nameserver_count > 1 ? ", " : "", r->nameserver_count > 1 ? r->nameservers[1] : "");
+	timeouts_explain(&stats_session(e->s)->resolver, DIRECTION_REVERSE, slow_ns, tries, sizeof(tries));
+	if (*tries)
+		say(f, "%s is %s.", duration_format(slow_ns, took), tries);
 }
 
 /* Who shows the name: escapes of the prefix, then the other printers. */
@@ -210,24 +204,16 @@ bool find_host_rules(const struct evidence *e, struct finding *f)
 
 /* -- failures -- */
 
-/* A client that waits in a lookup, or the one that waited most. */
-static bool example_client(const struct evidence *e, char *buf)
+/* The address whose failures took longest. */
+static bool failed_address(const struct evidence *e, char *buf)
 {
 	size_t count;
-	const struct conn *list = stats_in_setup_list(e->s, &count);
-	const struct key_row *const *rows;
+	const struct address_row *const *rows = stats_addresses(e->s, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (list[i].phase == PHASE_HOSTNAME && list[i].client.family != ADDR_NONE) {
-			addr_format(&list[i].client, buf);
-			return true;
-		}
-	}
-	rows = stats_table(e->s, KEY_CLIENT, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (rows[i]->special || rows[i]->dns_ns == 0)
+		if (rows[i]->failed == 0 || rows[i]->address.family == ADDR_NONE)
 			continue;
-		snprintf(buf, ADDR_TEXT_LEN, "%.*s", ADDR_TEXT_LEN - 1, rows[i]->value);
+		addr_format(&rows[i]->address, buf);
 		return true;
 	}
 	return false;
@@ -260,7 +246,7 @@ bool find_failed_lookups(const struct evidence *e, struct finding *f)
 	say(f, "%llu of %llu log_hostname lookups failed (%s): the log shows ??? in place of the "
 	       "client's address.",
 	    (unsigned long long)a.failed, (unsigned long long)a.all.count, codes);
-	if (example_client(e, address))
+	if (failed_address(e, address))
 		advise_lookup(e, f, address);
 	return true;
 }

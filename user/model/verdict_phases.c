@@ -173,7 +173,7 @@ bool find_tls(const struct evidence *e, struct finding *f)
 	    100 * share);
 	advise_psql(e, f, "'SHOW ssl_cert_file'", NULL);
 	advise(f, "See: openssl x509 -noout -text -in THAT_FILE | grep Public-Key");
-	advise(f, "An EC key signs in a fraction of a long RSA key's time; a pool shakes hands once.");
+	advise(f, "An EC key signs in a fraction of a long RSA key's time; a pool does so once.");
 	return true;
 }
 
