@@ -60,19 +60,44 @@ static enum style outcome_style(enum outcome o, uint64_t count)
 	return o == OUTCOME_FAILED && count ? STYLE_WARN : STYLE_NORMAL;
 }
 
+/* Under a client the counts are those of the client, as the figures below them. */
+static uint64_t outcome_count(const struct frame_input *in, enum outcome o)
+{
+	uint64_t count = 0;
+
+	if (!in->desk->filter[0])
+		return stats_outcome(in->shown, o);
+	for (int p = 0; p <= PHASE_UNKNOWN; p++)
+		count += stats_ended_in(in->shown, o, p);
+	return count;
+}
+
+static uint64_t ended_count(const struct frame_input *in)
+{
+	uint64_t count = 0;
+
+	for (int o = 0; o < OUTCOME_COUNT; o++)
+		count += outcome_count(in, o);
+	return count;
+}
+
 static void draw_outcomes(struct flow *f, const struct frame_input *in)
 {
 	char text[64], words[24], rate[16];
+	int used = 0;
 
 	if (f->area.width >= 60) {
-		snprintf(text, sizeof(text), "%llu connections",
+		if (in->desk->filter[0])
+			used = snprintf(text, sizeof(text), "%llu of ",
+					(unsigned long long)ended_count(in));
+		snprintf(text + used, sizeof(text) - used, "%llu connections",
 			 (unsigned long long)stats_connections(in->shown));
 		flow_put(f, STYLE_TITLE, text);
 		snprintf(text, sizeof(text), "%s/s", frame_rate(stats_rate(in->shown, 10), rate));
 		flow_put(f, STYLE_NORMAL, text);
 	}
 	for (int o = 0; o < OUTCOME_COUNT; o++) {
-		uint64_t count = stats_outcome(in->shown, o);
+		uint64_t count = outcome_count(in, o);
 
 		if (count == 0 && o != OUTCOME_READY && o != OUTCOME_GAVE_UP)
 			continue;

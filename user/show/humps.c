@@ -3,10 +3,12 @@
 
 #include "show/bins.h"
 
-/* Bins are powers of two; one below a tenth of the lower peak beside it is a valley. */
+/* Between two humps the valley is this much lower than either. */
+#define DEPTH 4
+
+/* Bins (powers of two) from `from` up to but without `to`. */
 struct part {
-	unsigned int from, to; /* bins, to is behind the last */
-	uint64_t count, peak;
+	unsigned int from, to;
 };
 
 static uint64_t border(unsigned int bin)
@@ -16,44 +18,50 @@ static uint64_t border(unsigned int bin)
 	return bin < BINS ? hist_border(bin_from_ns(bin)) : UINT64_MAX;
 }
 
-/* The value of a rank among those in [from, to). */
+static uint64_t part_count(const struct hist *h, const struct part *p)
+{
+	return hist_count_between(h, border(p->from), border(p->to));
+}
+
+/* The median of the part's values. */
 static uint64_t middle(const struct hist *h, const struct part *p)
 {
 	uint64_t below = hist_count_between(h, 0, border(p->from));
 
-	return hist_percentile(h, 100.0 * (below + (p->count + 1) / 2) / h->count);
+	return hist_percentile(h, 100.0 * (below + (part_count(h, p) + 1) / 2) / h->count);
 }
 
+/* Up to the lowest bin before the next rise, or the end. */
 static struct part take_part(const uint64_t *counts, unsigned int from)
 {
-	struct part p = { .from = from, .to = from };
+	uint64_t peak = 0, lowest = 0;
+	unsigned int valley = from;
 
-	while (p.to < BINS && counts[p.to] > 0 &&
-	       (counts[p.to] * 10 >= p.peak || p.to + 1 == BINS || counts[p.to + 1] <= counts[p.to])) {
-		p.count += counts[p.to];
-		p.peak = counts[p.to] > p.peak ? counts[p.to] : p.peak;
-		p.to++;
+	for (unsigned int bin = from; bin < BINS; bin++) {
+		if (lowest * DEPTH < peak && counts[bin] > lowest * DEPTH)
+			return (struct part){ from, valley };
+		if (counts[bin] >= peak)
+			peak = lowest = counts[bin];
+		if (counts[bin] <= lowest) {
+			lowest = counts[bin];
+			valley = bin;
+		}
 	}
-	return p;
+	return (struct part){ from, BINS };
 }
 
-/* What holds less than 1 % is a stray, and part of no hump. */
+/* What holds less than 1 % is a stray, and no hump. */
 int humps_find(const struct hist *h, struct hump humps[HUMPS_MAX])
 {
 	uint64_t counts[BINS];
+	struct part p = { 0, 0 };
 	int found = 0;
 
 	bins_count(h, counts);
-	for (unsigned int bin = 0; bin < BINS && found < HUMPS_MAX;) {
-		struct part p = take_part(counts, bin);
-
-		if (p.to == bin) {
-			bin++;
-			continue;
-		}
-		if (p.count * 100 >= h->count)
-			humps[found++] = (struct hump){ p.count, middle(h, &p) };
-		bin = p.to;
+	while (p.to < BINS && found < HUMPS_MAX) {
+		p = take_part(counts, p.to);
+		if (h->count && part_count(h, &p) * 100 >= h->count)
+			humps[found++] = (struct hump){ part_count(h, &p), middle(h, &p) };
 	}
 	return found;
 }
