@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -104,39 +105,84 @@ static bool span_take(struct span *s, struct event *ev)
 	return true;
 }
 
-static int replay_events(struct trace_reader *r, const char *from, const char *to, event_sink sink,
-			 void *ctx, char *message, size_t len)
+struct replay {
+	struct trace_reader *reader;
+	const char *from, *to;
+	struct span span;
+	bool set; /* the span is known: it takes the day of the first event */
+};
+
+int replay_open(struct replay **out, const char *path, const char *from, const char *to,
+		char *message, size_t len)
 {
-	struct span span = { 0 };
-	struct event ev;
-	bool set = false;
+	struct replay *r = calloc(1, sizeof(*r));
+	int err;
+
+	*message = '\0';
+	if (!r)
+		return -ENOMEM;
+	r->from = from;
+	r->to = to;
+	err = trace_open(&r->reader, path, message, len);
+	if (err) {
+		free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+int replay_next(struct replay *r, struct event *ev, char *message, size_t len)
+{
 	int ret;
 
-	while ((ret = trace_next(r, &ev, message, len)) > 0) {
-		ret = set ? 0 : span_set(&span, from, to, ev.at_ns, message, len);
-		set = true;
-		if (!ret && span_take(&span, &ev))
-			ret = sink(ctx, &ev);
+	while ((ret = trace_next(r->reader, ev, message, len)) > 0) {
+		ret = r->set ? 0 : span_set(&r->span, r->from, r->to, ev->at_ns, message, len);
+		r->set = true;
 		if (ret)
 			return ret;
+		if (span_take(&r->span, ev))
+			return 1;
 	}
 	return ret;
+}
+
+bool replay_complete(const struct replay *r)
+{
+	return trace_complete(r->reader);
+}
+
+bool replay_filtered(const struct replay *r)
+{
+	return trace_filtered(r->reader);
+}
+
+void replay_close(struct replay *r)
+{
+	if (!r)
+		return;
+	trace_close(r->reader);
+	free(r);
 }
 
 int replay_file(const char *path, const char *from, const char *to, event_sink sink, void *ctx,
 		char *message, size_t len)
 {
-	struct trace_reader *r;
+	struct replay *r;
+	struct event ev;
 	int ret;
 
-	*message = '\0';
-	ret = trace_open(&r, path, message, len);
+	ret = replay_open(&r, path, from, to, message, len);
 	if (ret)
 		return ret;
-	ret = replay_events(r, from, to, sink, ctx, message, len);
-	if (!ret && !trace_complete(r))
+	while ((ret = replay_next(r, &ev, message, len)) > 0) {
+		ret = sink(ctx, &ev);
+		if (ret)
+			break;
+	}
+	if (!ret && !replay_complete(r))
 		snprintf(message, len, "%s was cut off: it has no end, and may lack connections",
-			 trace_name(r));
-	trace_close(r);
+			 trace_name(r->reader));
+	replay_close(r);
 	return ret;
 }

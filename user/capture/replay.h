@@ -14,4 +14,14 @@
 int replay_file(const char *path, const char *from, const char *to, event_sink sink, void *ctx,
 		char *message, size_t len);
 
+/* The same, event by event: for those who choose their own pace. */
+struct replay;
+int replay_open(struct replay **out, const char *path, const char *from, const char *to,
+		char *message, size_t len);
+/* 1 and the next event, 0 at the end, or -errno with a sentence in message. */
+int replay_next(struct replay *r, struct event *ev, char *message, size_t len);
+bool replay_complete(const struct replay *r); /* the file's own end was read */
+bool replay_filtered(const struct replay *r); /* it lacks short connections: no percentiles */
+void replay_close(struct replay *r); /* accepts NULL */
+
 #endif

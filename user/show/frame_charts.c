@@ -14,24 +14,25 @@
 
 /* -- histogram -- */
 
-/* "57% 3.1ms" above its hump: what a median hides. Labels give way to the right. */
+/* "57% 3.1ms" above its hump: what a median hides. The slowest has its place first. */
 static void draw_humps(const struct area *a, const struct hist *h)
 {
 	struct hump humps[HUMPS_MAX];
 	char middle[DURATION_TEXT_LEN], share[8], text[32];
-	int count = humps_find(h, humps), free_from = 0;
+	int room = a->width;
 
-	for (int i = 0; i < count; i++) {
-		int x = axis_column(humps[i].middle_ns, a->width);
+	for (int i = humps_find(h, humps) - 1; i >= 0; i--) {
+		int len = snprintf(text, sizeof(text), "%s %s",
+				   show_share((double)humps[i].count / h->count, share),
+				   duration_format(humps[i].middle_ns, middle));
+		int x = axis_column(humps[i].middle_ns, a->width) - len / 2;
 
-		snprintf(text, sizeof(text), "%s %s",
-			 show_share((double)humps[i].count / h->count, share),
-			 duration_format(humps[i].middle_ns, middle));
-		x -= strlen(text) / 2;
-		if (x + (int)strlen(text) > a->width)
-			x = a->width - strlen(text);
-		x = x < free_from ? free_from : x;
-		free_from = area_put(a, x, 0, STYLE_TITLE, text) + 1;
+		x = x < 0 ? 0 : x;
+		x = x + len > room ? room - len : x;
+		if (x < 0)
+			return;
+		area_put(a, x, 0, STYLE_TITLE, text);
+		room = x - 1;
 	}
 }
 

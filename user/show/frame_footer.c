@@ -12,10 +12,18 @@ static const struct {
 	const char *key, *does;
 	bool replay; /* in replay alone */
 } keys[] = {
-	{ "q", "quit", false },	 { "?", "help", false },   { "p", "pause", false },
-	{ "r", "reset", false }, { "t", "time", false },   { "/", "client", false },
-	{ "s", "sort", false },	 { "tab", "table", false }, { "\u2191\u2193", "phase", false },
-	{ "+-", "speed", true }, { "j", "jump", true },    { "[]", "10 s", true },
+	{ "q", "quit", false },
+	{ "?", "help", false },
+	{ "p", "pause", false },
+	{ "+-", "speed", true },
+	{ "j", "jump", true },
+	{ "[]", "10 s", true },
+	{ "r", "reset", false },
+	{ "t", "time", false },
+	{ "/", "client", false },
+	{ "s", "sort", false },
+	{ "tab", "table", false },
+	{ "\u2191\u2193", "phase", false },
 };
 
 static void draw_keys(const struct area *a, const struct desk *d)
@@ -97,6 +105,8 @@ void frame_status(const struct area *a, const struct frame_input *in)
 	struct flow f = { .area = *a };
 	char text[160], clock[CLOCK_TEXT_LEN];
 
+	if (d->message[0])
+		flow_put(&f, d->message_level <= LOG_WARN ? STYLE_BAD : STYLE_NORMAL, d->message);
 	if (d->paused)
 		flow_put(&f, STYLE_SELECTED, d->replay ? " paused " : " PAUSED ");
 	if (d->replay)
@@ -109,8 +119,6 @@ void frame_status(const struct area *a, const struct frame_input *in)
 		snprintf(text, sizeof(text), "since %.8s", clock_local(d->since_ns, clock));
 		flow_put(&f, STYLE_WARN, text);
 	}
-	if (d->message[0])
-		flow_put(&f, d->message_level <= LOG_WARN ? STYLE_BAD : STYLE_NORMAL, d->message);
 }
 
 /* -- help -- */
