@@ -14,7 +14,7 @@
 /* Options without a letter. */
 enum {
 	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
-	OPT_RING, OPT_BTF, OPT_FROM, OPT_TO,
+	OPT_RING, OPT_BTF, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE, OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
 
 /* -- views: of a live trace and of a replay -------------------------------------------------------- */
@@ -109,6 +109,12 @@ static const struct argp_option trace_options[] = {
 	{ "port", OPT_PORT, "PORT", 0, "The postmaster that listens there", 1 },
 	{ "interval", 'i', "SECONDS", 0, "Refresh (1 on the screen, 5 in text)", 2 },
 	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 2 },
+	{ 0, 0, 0, 0, "Incident windows (also by SIGUSR1, and key w on the screen):", 3 },
+	{ "on", OPT_ON, "CONDITION", 0, "Write a window when this comes true; may repeat; help lists what can be asked", 3 },
+	{ "before", OPT_BEFORE, "DURATION", 0, "How far it reaches back (60s)", 3 },
+	{ "after", OPT_AFTER, "DURATION", 0, "How long it goes on (60s)", 3 },
+	{ "dir", OPT_DIR, "DIR", 0, "Where it is written (.)", 3 },
+	{ "keep", OPT_KEEP, "N", 0, "How many are kept (10)", 3 },
 	{ 0, 0, 0, 0, "How it traces:", 4 },
 	{ "no-sqlstate", OPT_NO_SQLSTATE, 0, 0, "No probe on errcode: failures without SQLSTATE", 4 },
 	{ "no-return-probes", OPT_NO_RETURN_PROBES, 0, 0, "Plain probes where functions return to", 4 },
@@ -145,6 +151,30 @@ static size_t ring_of(const char *arg, struct argp_state *state)
 	return size;
 }
 
+static void add_condition(struct window_options *w, const char *arg, struct argp_state *state)
+{
+	char err[256];
+
+	if (!strcmp(arg, "help")) {
+		condition_help(stdout);
+		exit(EXIT_DONE);
+	}
+	if (w->condition_count == WINDOW_CONDITIONS)
+		argp_error(state, "at most %d conditions", WINDOW_CONDITIONS);
+	if (condition_parse(arg, &w->conditions[w->condition_count++], err, sizeof(err)))
+		argp_error(state, "--on %s", err);
+	w->cap_bytes = WINDOW_CAP_BYTES;
+}
+
+static uint64_t reach_of(const char *arg, const char *option, struct argp_state *state)
+{
+	uint64_t ns = duration_of(arg, option, state);
+
+	if (ns > WINDOW_REACH_MAX_NS)
+		argp_error(state, "%s is at most 24h, not '%s'", option, arg);
+	return ns;
+}
+
 static error_t parse_trace(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -160,6 +190,11 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case OPT_NO_RETURN_PROBES: o->live.return_probes = false; break;
 	case OPT_RING: o->live.ring_bytes = ring_of(arg, state); break;
 	case OPT_BTF: o->live.btf = arg; break;
+	case OPT_ON: add_condition(&o->window, arg, state); break;
+	case OPT_BEFORE: o->window.before_ns = reach_of(arg, "--before", state); break;
+	case OPT_AFTER: o->window.after_ns = reach_of(arg, "--after", state); break;
+	case OPT_DIR: o->window.dir = arg; break;
+	case OPT_KEEP: o->window.keep = number_of(arg, "--keep", 1000000, state); break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "there is no command '%s' (a PID is given with -p)", arg);
 		break;
@@ -188,6 +223,10 @@ void cli_trace(int argc, char **argv, struct options *o)
 	memset(o, 0, sizeof(*o));
 	o->live = (struct live_options){ .sqlstate = true, .return_probes = true,
 					 .ring_bytes = LIVE_RING_DEFAULT };
+	o->window = (struct window_options){ .before_ns = WINDOW_BEFORE_DEFAULT_NS,
+					     .after_ns = WINDOW_AFTER_DEFAULT_NS, .dir = ".",
+					     .keep = WINDOW_KEEP_DEFAULT,
+					     .cap_bytes = WINDOW_CAP_IDLE_BYTES };
 	argp_err_exit_status = EXIT_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, o);
 	choose_view(o);

@@ -4,6 +4,7 @@
 #define PGDNSTRACE_CLI_H
 
 #include "capture/live.h"
+#include "keep/window.h"
 #include "model/filter.h"
 #include "show/text.h"
 #include "target/target.h"
@@ -20,6 +21,7 @@ struct options {
 	struct filter filter;
 	struct view_options show;
 	const char *output; /* "-" : standard output; NULL: none */
+	struct window_options window; /* cap_bytes 0: none (replay) */
 
 	const char *file; /* replay */
 	const char *from, *to;

@@ -62,6 +62,7 @@ static int open_signals(struct trace *t)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	t->hangup_ends = has_terminal();
@@ -95,7 +96,9 @@ static void take_signal(struct trace *t)
 	struct signalfd_siginfo info;
 
 	while (read(t->polls[POLL_SIGNALS].fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGHUP || t->hangup_ends)
+		if (info.ssi_signo == SIGUSR1)
+			window_trigger(t->pipeline.window);
+		else if (info.ssi_signo != SIGHUP || t->hangup_ends)
 			finish(t, "interrupted", EXIT_DONE);
 		else if (t->pipeline.output)
 			check(t, output_reopen(t->pipeline.output, t->pipeline.stats));
@@ -114,6 +117,8 @@ static void take_keys(struct trace *t)
 	enum desk_wish wish =
 		screen_keys(t->pipeline.screen, t->pipeline.stats, clock_real_ns());
 
+	if (wish == WISH_WINDOW)
+		window_trigger(t->pipeline.window);
 	if (wish == WISH_QUIT)
 		finish(t, "interrupted", EXIT_DONE);
 	else
@@ -223,6 +228,7 @@ static enum exit_code end(struct trace *t)
 {
 	int err = 0;
 
+	pipeline_ending(&t->pipeline);
 	if (strcmp(t->reason, "closed_pipe"))
 		err = live_freeze(t->live, pipeline_event, &t->pipeline);
 	tell_losses(t);

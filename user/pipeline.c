@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -12,6 +13,24 @@
 static bool files_go_to_stdout(const struct options *o)
 {
 	return o->output && !strcmp(o->output, "-");
+}
+
+/* A folder that is not there is better told now than when the incident comes. */
+static int open_window(struct pipeline *p)
+{
+	const struct window_options *o = &p->options->window;
+	int err = 0;
+
+	if (!o->cap_bytes)
+		return 0;
+	if (o->condition_count && access(o->dir, W_OK | X_OK))
+		err = -errno;
+	if (!err)
+		err = window_open(&p->window, o, &p->options->filter);
+	if (err)
+		snprintf(p->problem.text, sizeof(p->problem.text),
+			 "cannot write incident windows in %s: %s", o->dir, strerror(-err));
+	return err;
 }
 
 int pipeline_open(struct pipeline *p, const struct options *o)
@@ -26,11 +45,11 @@ int pipeline_open(struct pipeline *p, const struct options *o)
 		snprintf(p->problem.text, sizeof(p->problem.text), "out of memory");
 		return -ENOMEM;
 	}
-	if (!o->output)
-		return 0;
-	err = output_open(&p->output, o->output, &o->filter, p->problem.text,
-			  sizeof(p->problem.text));
-	return err;
+	err = open_window(p);
+	if (err || !o->output)
+		return err;
+	return output_open(&p->output, o->output, &o->filter, p->problem.text,
+			   sizeof(p->problem.text));
 }
 
 int pipeline_open_screen(struct pipeline *p)
@@ -58,6 +77,7 @@ void pipeline_close(struct pipeline *p)
 {
 	close_screen(p);
 	output_close(p->output);
+	window_close(p->window);
 	stats_free(p->stats);
 }
 
@@ -69,6 +89,28 @@ static int event_line(const struct pipeline *p, const struct event *ev)
 	return text_event(stdout, &ev->conn);
 }
 
+/* The window first: it has to be whole also when nobody reads standard output any more. */
+static int tell_files(struct pipeline *p, const struct event *ev)
+{
+	int err = p->window ? window_event(p->window, ev) : 0;
+
+	return err || !p->output ? err : output_event(p->output, ev);
+}
+
+/* Each connection still in setup as a line of its own. */
+static int tell_in_setup(struct pipeline *p, const struct event *sweep)
+{
+	struct event ev = { .type = EVENT_IN_SETUP, .at_ns = sweep->at_ns };
+	int err = 0;
+
+	for (size_t i = 0; i < sweep->sweep.count && !err; i++) {
+		ev.conn = sweep->sweep.list[i];
+		if (ev.conn.phase != PHASE_UNKNOWN && filter_match(&p->options->filter, &ev.conn))
+			err = tell_files(p, &ev);
+	}
+	return err;
+}
+
 int pipeline_event(void *ctx, const struct event *ev)
 {
 	struct pipeline *p = ctx;
@@ -78,9 +120,16 @@ int pipeline_event(void *ctx, const struct event *ev)
 		err = screen_event(p->screen, ev);
 	if (!err)
 		err = event_line(p, ev);
-	if (!err && p->output)
-		err = output_event(p->output, ev);
+	if (!err)
+		err = tell_files(p, ev);
+	if (!err && p->ending && ev->type == EVENT_SWEEP)
+		err = tell_in_setup(p, ev);
 	return err;
+}
+
+void pipeline_ending(struct pipeline *p)
+{
+	p->ending = true;
 }
 
 int pipeline_view(struct pipeline *p, bool final)
@@ -122,33 +171,13 @@ static void end_event(struct pipeline *p, const char *reason, struct event *ev)
 	end_verdict(p, end);
 }
 
-/* Each connection still in setup as a line of its own. */
-static int tell_in_setup(struct pipeline *p)
-{
-	size_t count;
-	const struct conn *list = stats_in_setup_list(p->stats, &count);
-	struct event ev = { .type = EVENT_IN_SETUP, .at_ns = clock_real_ns() };
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++) {
-		if (list[i].phase == PHASE_UNKNOWN)
-			continue;
-		ev.conn = list[i];
-		err = output_event(p->output, &ev);
-	}
-	return err;
-}
-
 int pipeline_end(struct pipeline *p, const char *reason)
 {
 	struct event ev;
-	int err = 0, shown;
+	int err, shown;
 
 	end_event(p, reason, &ev);
-	if (p->output)
-		err = tell_in_setup(p);
-	if (p->output && !err)
-		err = output_event(p->output, &ev);
+	err = tell_files(p, &ev);
 	stats_event(p->stats, NULL, &ev);
 	shown = pipeline_view(p, true);
 	return err ? err : shown;

@@ -15,6 +15,8 @@ struct pipeline {
 	const struct options *options;
 	struct stats *stats;
 	struct output *output; /* NULL: no -o */
+	struct window *window; /* incident windows; NULL: a replay */
+	bool ending; /* the next sweep is the last: the files get what is in setup */
 	struct screen *screen; /* NULL: text, or no view */
 	struct problem problem; /* what pipeline_open() failed for */
 };
@@ -29,9 +31,11 @@ int pipeline_open_screen(struct pipeline *p);
 int pipeline_event(void *ctx, const struct event *ev);
 /* Shows the model as it is; the summary gives the terminal back first. */
 int pipeline_view(struct pipeline *p, bool final);
+/* The sweep that follows is the last: what it shows goes to the files, line by line. */
+void pipeline_ending(struct pipeline *p);
 /*
- * The end of a live trace: tells the files what is still in setup and the totals, then prints
- * the summary. reason as in struct end. 0; -EIO when a file was not written in full.
+ * The end of a live trace: tells the files the totals, then prints the summary. reason as in
+ * struct end. 0; -EIO when a file was not written in full.
  */
 int pipeline_end(struct pipeline *p, const char *reason);
 

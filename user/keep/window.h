@@ -16,9 +16,9 @@
 #define WINDOW_AFTER_DEFAULT_NS  (60ULL * 1000000000)
 #define WINDOW_REACH_MAX_NS      (86400ULL * 1000000000) /* of --before and --after */
 #define WINDOW_KEEP_DEFAULT      10
-/* What is kept in memory before a trigger: some 40,000 connections; without --on, 10,000. */
+/* What is kept in memory before a trigger: some 40,000 connections; without --on, 5,000. */
 #define WINDOW_CAP_BYTES      (32 << 20)
-#define WINDOW_CAP_IDLE_BYTES (8 << 20)
+#define WINDOW_CAP_IDLE_BYTES (4 << 20)
 
 struct window_options {
 	unsigned int condition_count;

@@ -212,6 +212,8 @@ enum desk_wish desk_key(struct desk *d, const struct stats *s, int key)
 		return WISH_PAUSE;
 	case 'r':
 		return WISH_RESET;
+	case 'w':
+		return d->replay ? WISH_NOTHING : WISH_WINDOW;
 	case 's':
 		d->sort = (d->sort + 1) % SORT_COUNT;
 		break;

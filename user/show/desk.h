@@ -55,6 +55,7 @@ enum desk_wish {
 	WISH_QUIT,
 	WISH_PAUSE, /* paused changed: hold the figures still, or let them go */
 	WISH_RESET, /* count from now on */
+	WISH_WINDOW, /* live: write an incident window */
 	WISH_FILTER, /* typed has the client, "" for all */
 	WISH_SPEED, /* replay: speed changed */
 	WISH_JUMP, /* replay: typed has the time */

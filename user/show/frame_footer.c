@@ -139,6 +139,10 @@ static const char *const help_lines[] = {
 	"colours      fast, 100 ms and more, 1 s and more",
 };
 
+static const char *const live_lines[] = {
+	"w            write an incident window now, and say where",
+};
+
 static const char *const replay_lines[] = {
 	"space, p     play or pause        + -  speed",
 	"j            jump to a time       [ ]  10 s back, on",
@@ -152,6 +156,8 @@ void frame_help(const struct area *a, const struct desk *d)
 	area_title(a, "help", "");
 	for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++)
 		area_put(a, 1, y++, STYLE_NORMAL, help_lines[i]);
+	for (size_t i = 0; !d->replay && i < sizeof(live_lines) / sizeof(live_lines[0]); i++)
+		area_put(a, 1, y++, STYLE_NORMAL, live_lines[i]);
 	for (size_t i = 0; d->replay && i < sizeof(replay_lines) / sizeof(replay_lines[0]); i++)
 		area_put(a, 1, y++, STYLE_NORMAL, replay_lines[i]);
 }

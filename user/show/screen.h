@@ -32,7 +32,7 @@ int screen_event(struct screen *sc, const struct event *ev);
 void screen_draw(struct screen *sc, struct stats *whole, int64_t now_ns);
 /*
  * Takes the keys that wait. WISH_QUIT: the person wants to leave, or the terminal is gone. When
- * live, no other wish comes out: they are fulfilled. Draw afterwards.
+ * live, only WISH_WINDOW comes out besides: the others are fulfilled. Draw afterwards.
  */
 enum desk_wish screen_keys(struct screen *sc, struct stats *whole, int64_t now_ns);
 
