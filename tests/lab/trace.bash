@@ -5,6 +5,7 @@
 # lab_trace_start ARGUMENT...: start pgdnstrace and wait until its probes are attached.
 lab_trace_start() {
 	local base=$LAB_DIR/${LAB_TRACE:-trace}
+	: >"$base.err" # what an earlier run said must not count
 	"$LAB_ROOT/pgdnstrace" "$@" >"$base.out" 2>"$base.err" 3>&- &
 	echo $! >"$base.pid"
 	if ! wait_for 20 lab_trace_attached "$base"; then
