@@ -39,6 +39,11 @@ lab_die() {
 	exit 1
 }
 
+# lab_same WANTED FOUND: 1, and both said, when they differ.
+lab_same() {
+	[[ $1 == "$2" ]] || { printf 'wanted: %s\nfound:  %s\n' "$1" "$2" >&2; return 1; }
+}
+
 # wait_for SECONDS COMMAND...: run COMMAND until it succeeds; 1 (and a word why) after SECONDS.
 wait_for() {
 	local deadline=$((SECONDS + $1 + 1))

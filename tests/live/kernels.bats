@@ -32,13 +32,13 @@ trace_of() {
 }
 
 check_trace() {
-	[ "$(lab_trace_line "$1" end '[.connections, .ready, .failed, .closed, .cancel, .gave_up,
-		.killed, .in_setup, .lost] | join(" ")')" = '20 12 4 2 1 1 0 0 0' ]
+	lab_same '20 12 4 2 1 1 0 0 0' "$(lab_trace_line "$1" end '[.connections, .ready, .failed,
+		.closed, .cancel, .gave_up, .killed, .in_setup, .lost] | join(" ")')"
 	lab_trace_adds_up "$1"
-	[ "$(lab_trace_line "$1" start '.missing_phases | length')" -eq 0 ]
-	[ "$(lab_trace_count "$1" '.sqlstate == "28P01"')" -eq 2 ]
-	[ "$(lab_trace_count "$1" '.sqlstate == "3D000"')" -eq 1 ]
-	[ "$(lab_trace_count "$1" '.lookups[0].name == "client-7.example"')" -eq 1 ]
+	lab_same 0 "$(lab_trace_line "$1" start '.missing_phases | length')"
+	lab_same 2 "$(lab_trace_count "$1" '.sqlstate == "28P01"')"
+	lab_same 1 "$(lab_trace_count "$1" '.sqlstate == "3D000"')"
+	lab_same 1 "$(lab_trace_count "$1" '.lookups[0].name == "client-7.example"')"
 }
 
 @test "kernel 5.10" {

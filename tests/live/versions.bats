@@ -46,12 +46,12 @@ trace_version() {
 	lab_trace_wait_conns "$file" 203
 	lab_trace_stop
 	[[ $(lab_trace_line "$file" start .server_version) == "$1".* ]]
-	[ "$(lab_trace_line "$file" start '.missing_phases | length')" -eq 0 ]
-	[ "$(lab_trace_line "$file" end '"\(.connections) \(.ready) \(.failed) \(.lost)"')" = '203 202 1 0' ]
+	lab_same 0 "$(lab_trace_line "$file" start '.missing_phases | length')"
+	lab_same '203 202 1 0' "$(lab_trace_line "$file" end '[.connections, .ready, .failed, .lost] | join(" ")')"
 	lab_trace_adds_up "$file"
-	[ "$(lab_trace_count "$file" '.outcome == "ready" and .phases_us.hostname > 0')" -eq 202 ]
-	[ "$(lab_trace_count "$file" '.within_us.tls > 0 and .within_us.tls <= .phases_us.startup')" -eq 1 ]
-	[ "$(lab_trace_count "$file" '.sqlstate == "28P01" and .phase == "auth" and .user == "alice"')" -eq 1 ]
+	lab_same 202 "$(lab_trace_count "$file" '.outcome == "ready" and .phases_us.hostname > 0')"
+	lab_same 1 "$(lab_trace_count "$file" '.within_us.tls > 0 and .within_us.tls <= .phases_us.startup')"
+	lab_same 1 "$(lab_trace_count "$file" '.sqlstate == "28P01" and .phase == "auth" and .user == "alice"')"
 	lab_pg_stop "pg$1" QUIT
 }
 
@@ -66,7 +66,7 @@ add_login_trigger() {
 
 # The trigger's 10 ms are in `login`, and in no other phase.
 login_took_10_ms() {
-	[ "$(lab_trace_count "$LAB_DIR/pg$1.jsonl" '.phases_us.login >= 10000')" -eq 202 ]
+	lab_same 202 "$(lab_trace_count "$LAB_DIR/pg$1.jsonl" '.phases_us.login >= 10000')"
 }
 
 @test "PostgreSQL 13: every connection is told, and its phases add up" {
