@@ -14,7 +14,7 @@
 /* Options without a letter. */
 enum {
 	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
-	OPT_RING, OPT_BTF, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE, OPT_AFTER, OPT_DIR, OPT_KEEP,
+	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE, OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
 
 /* -- views: of a live trace and of a replay -------------------------------------------------------- */
@@ -118,6 +118,7 @@ static const struct argp_option trace_options[] = {
 	{ 0, 0, 0, 0, "How it traces:", 4 },
 	{ "no-sqlstate", OPT_NO_SQLSTATE, 0, 0, "No probe on errcode: failures without SQLSTATE", 4 },
 	{ "no-return-probes", OPT_NO_RETURN_PROBES, 0, 0, "Plain probes where functions return to", 4 },
+	{ "dns-packets", OPT_DNS_PACKETS, 0, 0, "Watch DNS packets, per nameserver (about 0.7us for each packet of its network)", 4 },
 	{ "ring", OPT_RING, "SIZE", 0, "Ring buffer in bytes, K or M (4M; at least 4K)", 4 },
 	{ "btf", OPT_BTF, "FILE", 0, "Another BTF file than the kernel's", 4 },
 	{ 0 },
@@ -188,6 +189,7 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case 'd': o->duration_ns = duration_of(arg, "--duration", state); break;
 	case OPT_NO_SQLSTATE: o->live.sqlstate = false; break;
 	case OPT_NO_RETURN_PROBES: o->live.return_probes = false; break;
+	case OPT_DNS_PACKETS: o->live.dns_packets = true; break;
 	case OPT_RING: o->live.ring_bytes = ring_of(arg, state); break;
 	case OPT_BTF: o->live.btf = arg; break;
 	case OPT_ON: add_condition(&o->window, arg, state); break;

@@ -152,6 +152,18 @@ static void any_address(struct addr *a)
 		a->bytes[i] = any(256);
 }
 
+static void any_question(struct question *q)
+{
+	do
+		any_address(&q->nameserver);
+	while (q->nameserver.family == ADDR_NONE);
+	q->at_ns = any_ns();
+	q->answered = coin();
+	q->rcode = q->answered ? any(DNS_RCODES) : 0;
+	if ((q->has_rtt = coin()))
+		q->rtt_ns = any_ns();
+}
+
 static void any_lookup(struct lookup *l)
 {
 	l->by = any(ASKER_COUNT);
@@ -162,6 +174,9 @@ static void any_lookup(struct lookup *l)
 	l->dur_ns = any_ns();
 	l->code = l->result == RESULT_PENDING ? 0 : (int)any(200) - 100;
 	any_text(l->name, sizeof(l->name));
+	l->question_count = any(9);
+	for (unsigned int i = 0; i < l->question_count && i < QUESTIONS_TOLD; i++)
+		any_question(&l->questions[i]);
 }
 
 static void any_spans(unsigned int *present, uint64_t *spans_ns, int count)
@@ -331,6 +346,27 @@ TEST(a_tick_keeps_what_was_lost_by_reason)
 	assert_memory_equal(&back.tick, &ev.tick, sizeof(ev.tick));
 }
 
+TEST(what_nameservers_did_survives_the_way_through_a_file)
+{
+	struct event ev = { .type = EVENT_DNS, .at_ns = EVENTS_T0 }, back;
+
+	ev.dns.packets = 12;
+	ev.dns.lost = 1;
+	ev.dns.count = 2;
+	ev.dns.servers[0] = (struct dns_server){ .queries = 5, .answers = 4, .unanswered = 1,
+						 .retries = 1, .rcodes = { 3, [15] = 1 },
+						 .rtt_count = 3, .rtt_p50_ns = 300000,
+						 .rtt_p99_ns = 5000001, .rtt_max_ns = 5000001,
+						 .rtt_bins = { [9] = 2, [13] = 1 } };
+	addr_parse("10.0.0.2", &ev.dns.servers[0].address);
+	addr_parse("fd42::53", &ev.dns.servers[1].address);
+	assert_non_null(strstr(written(&ev), "\"bins\":{\"512\":2,\"8192\":1}"));
+	assert_null(strstr(strstr(line, "fd42::53"), "rtt_us"));
+	back = round_trip(&ev);
+	assert_int_equal(back.type, EVENT_DNS);
+	assert_memory_equal(&back.dns, &ev.dns, sizeof(ev.dns));
+}
+
 TEST(an_accept_queue_that_could_not_be_read_is_absent)
 {
 	struct event ev = { .type = EVENT_TICK, .at_ns = EVENTS_T0 };
@@ -415,6 +451,7 @@ int main(void)
 		cmocka_unit_test(a_start_survives_the_way_through_a_file),
 		cmocka_unit_test(a_start_without_filter_and_settings_says_so),
 		cmocka_unit_test(a_tick_keeps_what_was_lost_by_reason),
+		cmocka_unit_test(what_nameservers_did_survives_the_way_through_a_file),
 		cmocka_unit_test(an_accept_queue_that_could_not_be_read_is_absent),
 		cmocka_unit_test(changed_settings_name_only_what_changed),
 		cmocka_unit_test(triggers_and_ends_survive_the_way_through_a_file),

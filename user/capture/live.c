@@ -15,6 +15,7 @@
 #include "capture/attach.h"
 #include "capture/decode.h"
 #include "capture/library.h"
+#include "capture/packets.h"
 #include "capture/sweep.h"
 #include "capture/trial.h"
 #include "pgdnstrace.skel.h"
@@ -32,6 +33,8 @@ struct live {
 	struct ring_buffer *ring;
 	struct listen_reader *listen;
 	uint64_t listen_drops_before;
+	struct packets *packets; /* NULL: not watched */
+	struct dns_watch *watch;
 	struct earlier earlier;
 	struct sweep sweep;
 	/* during a drain */
@@ -342,6 +345,8 @@ static int on_record(void *ctx, void *data, size_t size)
 	(void)size;
 	ev.at_ns = clock_real_ns();
 	decode_conn(data, 0, l->offset_ns, &ev.conn);
+	if (l->watch)
+		dns_watch_tie(l->watch, &ev.conn);
 	sweep_ended(&l->sweep, &ev.conn);
 	return l->sink(l->ctx, &ev);
 }
@@ -367,6 +372,19 @@ static void open_listen(struct live *l)
 	}
 }
 
+static int open_packets(struct live *l, struct problem *problem)
+{
+	int err = packets_open(&l->packets, l->target->pid);
+
+	if (err)
+		return problem_set(problem, EXIT_CANNOT_TRACE,
+				   "cannot watch DNS packets in the server's network namespace: %s. It needs "
+				   "CAP_NET_RAW and CAP_SYS_ADMIN there; do without --dns-packets, or use sudo.",
+				   strerror(-err));
+	l->watch = dns_watch_new(&l->target->session.resolver);
+	return l->watch ? 0 : problem_set(problem, EXIT_FAILURE, "out of memory");
+}
+
 int live_open(struct live **out, struct target *t, const struct live_options *o,
 	      struct problem *problem)
 {
@@ -382,6 +400,8 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 		err = plan(l, o, problem);
 	if (!err)
 		err = open_ring(l, problem);
+	if (!err && o->dns_packets)
+		err = open_packets(l, problem);
 	if (!err)
 		err = attach(l, o, problem);
 	if (err) {
@@ -403,6 +423,8 @@ void live_close(struct live *l)
 	ring_buffer__free(l->ring);
 	pgdnstrace__destroy(l->skel);
 	listen_reader_close(l->listen);
+	packets_close(l->packets);
+	dns_watch_free(l->watch);
 	sweep_free(&l->sweep);
 	free(l);
 }
@@ -427,6 +449,8 @@ int live_drain(struct live *l, event_sink sink, void *ctx)
 	l->sink = sink;
 	l->ctx = ctx;
 	l->offset_ns = clock_offset_ns();
+	if (l->packets)
+		packets_read(l->packets, l->watch); /* first: a lookup that ended has its answers */
 	err = ring_buffer__consume(l->ring);
 	return err < 0 ? err : 0;
 }
@@ -474,11 +498,23 @@ static int tick_event(struct live *l, event_sink sink, void *ctx)
 	return sink(ctx, &ev);
 }
 
+static int dns_event(struct live *l, event_sink sink, void *ctx)
+{
+	struct event ev = { .type = EVENT_DNS, .at_ns = clock_real_ns() };
+
+	if (!l->watch)
+		return 0;
+	dns_watch_report(l->watch, ev.at_ns, &ev.dns);
+	return sink(ctx, &ev);
+}
+
 static int sweep_event(struct live *l, event_sink sink, void *ctx)
 {
 	struct event ev = { .type = EVENT_SWEEP, .at_ns = clock_real_ns() };
 
 	sweep_sort(&l->sweep);
+	for (size_t i = 0; l->watch && i < l->sweep.count; i++)
+		dns_watch_tie(l->watch, &l->sweep.list[i]);
 	ev.sweep.list = l->sweep.list;
 	ev.sweep.count = l->sweep.count;
 	return sink(ctx, &ev);
@@ -498,6 +534,8 @@ int live_sweep(struct live *l, event_sink sink, void *ctx)
 		err = earlier_list(&l->earlier, l->target, &l->sweep);
 	if (!err)
 		err = sweep_event(l, sink, ctx);
+	if (!err)
+		err = dns_event(l, sink, ctx);
 	if (!err)
 		err = tick_event(l, sink, ctx);
 	l->sweep.count = 0;

@@ -15,6 +15,7 @@
 struct live_options {
 	bool sqlstate; /* probe errcode() */
 	bool return_probes; /* false: return sites */
+	bool dns_packets; /* watch DNS packets in the server's network namespace */
 	size_t ring_bytes; /* a power of two, at least LIVE_RING_MIN */
 	const char *btf; /* NULL: the running kernel's */
 };
@@ -33,7 +34,8 @@ int live_fd(const struct live *l);
 int live_start(struct live *l, event_sink sink, void *ctx);
 /* Yields EVENT_CONN for each record that waits. The sink's error ends it and is returned. */
 int live_drain(struct live *l, event_sink sink, void *ctx);
-/* Yields EVENT_SETTINGS when a reload was seen, EVENT_CONN as above, EVENT_SWEEP and EVENT_TICK. */
+/* Yields EVENT_SETTINGS when a reload was seen, EVENT_CONN as above, EVENT_SWEEP, EVENT_DNS when
+ * packets are watched, and EVENT_TICK. */
 int live_sweep(struct live *l, event_sink sink, void *ctx);
 /*
  * The end: nothing opens or ends any more, then a last drain and sweep, so that connections =

@@ -27,6 +27,8 @@ struct output {
 	int64_t ticked_ns;   /* of the stream */
 	struct event start;  /* the last one, for a new file */
 	struct tick tick;    /* the last one */
+	struct event dns;    /* the last one; EVENT_START: none, or written already */
+	int64_t dns_told_ns; /* of the stream */
 	bool reopened;       /* then the end counts what this file saw, not what the run saw */
 	struct end totals;
 	uint64_t lost_before; /* this file */
@@ -127,6 +129,25 @@ static int output_gauges(struct output *o, const struct event *ev)
 	return output_write(o, ev);
 }
 
+/* Cumulative, so only the newest counts: the end writes what the last ten seconds held back. */
+static int output_dns(struct output *o, const struct event *ev)
+{
+	o->dns = *ev;
+	if (ev->at_ns - o->dns_told_ns < OUTPUT_TICK_NS)
+		return 0;
+	o->dns_told_ns = ev->at_ns;
+	o->dns.type = EVENT_START;
+	return output_write(o, ev);
+}
+
+static int output_last_dns(struct output *o)
+{
+	if (o->dns.type != EVENT_DNS)
+		return 0;
+	o->dns_told_ns = 0;
+	return output_write(o, &o->dns);
+}
+
 static int output_in_setup(struct output *o, const struct event *ev)
 {
 	o->totals.in_setup += ev->conn.phase != PHASE_UNKNOWN;
@@ -149,8 +170,10 @@ static void count_totals(struct output *o, struct end *end)
 static int output_end(struct output *o, const struct event *ev)
 {
 	struct event own;
-	int err;
+	int err = output_last_dns(o);
 
+	if (err)
+		return err;
 	if (!o->reopened) {
 		err = output_write(o, ev);
 	} else {
@@ -168,6 +191,8 @@ int output_event(struct output *o, const struct event *ev)
 		return output_conn(o, ev);
 	case EVENT_TICK:
 		return output_gauges(o, ev);
+	case EVENT_DNS:
+		return output_dns(o, ev);
 	case EVENT_IN_SETUP:
 		return output_in_setup(o, ev);
 	case EVENT_END:

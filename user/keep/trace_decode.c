@@ -2,6 +2,7 @@
 #include "keep/trace_decode.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -310,6 +311,31 @@ static void take_pg(struct decoder *d, struct json_value *o, struct conn *c)
 	c->has_pg &= take_us(d, o, "authentication", &c->pg_auth_ns);
 }
 
+static void take_question(struct decoder *d, struct json_value *o, struct question *q)
+{
+	take_address(d, o, "nameserver", &q->nameserver);
+	take_us(d, o, "at_us", &q->at_ns);
+	q->answered = json_in_find(o, "rcode");
+	q->rcode = (uint8_t)take_word(d, o, "rcode", dns_rcode_parse, 0);
+	q->has_rtt = take_us(d, o, "rtt_us", &q->rtt_ns);
+}
+
+static void take_questions(struct decoder *d, struct json_value *o, struct lookup *l)
+{
+	struct json_value *list = find_kind(d, o, "questions", JSON_IN_LIST);
+	unsigned int told = 0;
+
+	l->question_count = (unsigned int)take_number(d, o, "question_count", 0, INT32_MAX);
+	for (struct json_value *v = child(list); v; v = v->next) {
+		if (v->kind != JSON_IN_OBJECT)
+			bad(d, "questions");
+		else if (told < QUESTIONS_TOLD)
+			take_question(d, v, &l->questions[told++]);
+	}
+	if (l->question_count < told || told < QUESTIONS_TOLD)
+		l->question_count = told;
+}
+
 static void take_lookup(struct decoder *d, struct json_value *o, struct lookup *l)
 {
 	l->by = take_word(d, o, "by", asker_parse, -ENOENT);
@@ -321,6 +347,7 @@ static void take_lookup(struct decoder *d, struct json_value *o, struct lookup *
 		bad(d, "dur_us");
 	l->code = take_number(d, o, "code", INT32_MIN, INT32_MAX);
 	TAKE_TEXT(d, o, "name", l->name);
+	take_questions(d, o, l);
 }
 
 static void take_lookups(struct decoder *d, struct json_value *o, struct conn *c)
@@ -432,6 +459,60 @@ static void take_end(struct decoder *d, struct json_value *o, struct end *e)
 	e->verdict_count = TAKE_LIST(d, o, "verdict", e->verdict);
 }
 
+/* Counts by name; names we do not know are of a later version. */
+static void take_rcodes(struct decoder *d, struct json_value *o, struct dns_server *s)
+{
+	for (struct json_value *v = child(o); v; v = v->next) {
+		int rcode = dns_rcode_parse(v->key);
+
+		if (rcode >= 0)
+			s->rcodes[rcode] = take_count(d, o, v->key);
+	}
+}
+
+static void take_rtt(struct decoder *d, struct json_value *o, struct dns_server *s)
+{
+	struct json_value *bins = o ? find_kind(d, o, "bins", JSON_IN_OBJECT) : NULL;
+	char key[16];
+
+	if (!o)
+		return;
+	s->rtt_count = take_count(d, o, "count");
+	take_us(d, o, "p50", &s->rtt_p50_ns);
+	take_us(d, o, "p99", &s->rtt_p99_ns);
+	take_us(d, o, "max", &s->rtt_max_ns);
+	for (unsigned int i = 0; bins && i < DNS_RTT_BINS; i++) {
+		snprintf(key, sizeof(key), "%u", 1u << i);
+		s->rtt_bins[i] = take_count(d, bins, key);
+	}
+}
+
+static void take_dns_server(struct decoder *d, struct json_value *o, struct dns_server *s)
+{
+	take_address(d, o, "nameserver", &s->address);
+	s->queries = take_count(d, o, "queries");
+	s->answers = take_count(d, o, "answers");
+	s->unanswered = take_count(d, o, "unanswered");
+	s->retries = take_count(d, o, "retries");
+	take_rcodes(d, find_kind(d, o, "rcodes", JSON_IN_OBJECT), s);
+	take_rtt(d, find_kind(d, o, "rtt_us", JSON_IN_OBJECT), s);
+}
+
+static void take_dns(struct decoder *d, struct json_value *o, struct dns_report *r)
+{
+	struct json_value *list = find_kind(d, o, "nameservers", JSON_IN_LIST);
+
+	r->packets = take_count(d, o, "packets");
+	r->lost = take_count(d, o, "lost");
+	r->others = take_count(d, o, "others");
+	for (struct json_value *v = child(list); v; v = v->next) {
+		if (v->kind != JSON_IN_OBJECT)
+			bad(d, "nameservers");
+		else if (r->count < DNS_SERVERS)
+			take_dns_server(d, v, &r->servers[r->count++]);
+	}
+}
+
 static int event_type(const char *name)
 {
 	static const struct {
@@ -441,7 +522,7 @@ static int event_type(const char *name)
 		{ "conn", EVENT_CONN },         { "tick", EVENT_TICK },
 		{ "start", EVENT_START },       { "settings", EVENT_SETTINGS },
 		{ "end", EVENT_END },           { "trigger", EVENT_TRIGGER },
-		{ "in_setup", EVENT_IN_SETUP },
+		{ "in_setup", EVENT_IN_SETUP }, { "dns", EVENT_DNS },
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -464,6 +545,9 @@ static void take_body(struct decoder *d, struct json_value *o, struct event *ev)
 		break;
 	case EVENT_TICK:
 		take_tick(d, o, &ev->tick);
+		break;
+	case EVENT_DNS:
+		take_dns(d, o, &ev->dns);
 		break;
 	case EVENT_SETTINGS:
 		take_settings(d, find_kind(d, o, "changed", JSON_IN_OBJECT), &ev->settings);

@@ -2,6 +2,7 @@
 #include "keep/trace.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/json_out.h"
 #include "keep/trace_keys.h"
@@ -149,6 +150,31 @@ static void put_times(struct json_out *j, const struct conn *c)
 	}
 }
 
+static void put_question(struct json_out *j, const struct question *q)
+{
+	char text[ADDR_TEXT_LEN];
+
+	json_put_open(j, NULL, '{');
+	json_put_text(j, "nameserver", addr_format(&q->nameserver, text));
+	json_put_us(j, "at_us", q->at_ns);
+	if (q->answered)
+		json_put_text(j, "rcode", dns_rcode_name(q->rcode, text));
+	if (q->has_rtt)
+		json_put_us(j, "rtt_us", q->rtt_ns);
+	json_put_close(j, '}');
+}
+
+static void put_questions(struct json_out *j, const struct lookup *l)
+{
+	if (!l->question_count)
+		return;
+	json_put_uint(j, "question_count", l->question_count);
+	json_put_open(j, "questions", '[');
+	for (unsigned int i = 0; i < l->question_count && i < QUESTIONS_TOLD; i++)
+		put_question(j, &l->questions[i]);
+	json_put_close(j, ']');
+}
+
 static void put_lookup(struct json_out *j, const struct lookup *l)
 {
 	char text[ADDR_TEXT_LEN];
@@ -163,6 +189,7 @@ static void put_lookup(struct json_out *j, const struct lookup *l)
 	if (l->result != RESULT_PENDING)
 		json_put_int(j, "code", l->code);
 	put_text(j, "name", l->name);
+	put_questions(j, l);
 	json_put_close(j, '}');
 }
 
@@ -232,6 +259,64 @@ static void put_tick(struct json_out *j, const struct tick *t)
 	json_put_uint(j, "before_start", t->before_start);
 }
 
+/* Keyed by the longest round trip of a bin, in us. */
+static void put_rtt_bins(struct json_out *j, const uint64_t *bins)
+{
+	char key[16];
+
+	json_put_open(j, "bins", '{');
+	for (unsigned int i = 0; i < DNS_RTT_BINS; i++) {
+		if (!bins[i])
+			continue;
+		snprintf(key, sizeof(key), "%u", 1u << i);
+		json_put_uint(j, key, bins[i]);
+	}
+	json_put_close(j, '}');
+}
+
+static void put_dns_rtt(struct json_out *j, const struct dns_server *s)
+{
+	if (!s->rtt_count)
+		return;
+	json_put_open(j, "rtt_us", '{');
+	json_put_uint(j, "count", s->rtt_count);
+	json_put_us(j, "p50", s->rtt_p50_ns);
+	json_put_us(j, "p99", s->rtt_p99_ns);
+	json_put_us(j, "max", s->rtt_max_ns);
+	put_rtt_bins(j, s->rtt_bins);
+	json_put_close(j, '}');
+}
+
+static void put_dns_server(struct json_out *j, const struct dns_server *s)
+{
+	char text[ADDR_TEXT_LEN];
+
+	json_put_open(j, NULL, '{');
+	json_put_text(j, "nameserver", addr_format(&s->address, text));
+	json_put_uint(j, "queries", s->queries);
+	json_put_uint(j, "answers", s->answers);
+	json_put_uint(j, "unanswered", s->unanswered);
+	json_put_uint(j, "retries", s->retries);
+	json_put_open(j, "rcodes", '{');
+	for (unsigned int i = 0; i < DNS_RCODES; i++)
+		if (s->rcodes[i])
+			json_put_uint(j, dns_rcode_name(i, text), s->rcodes[i]);
+	json_put_close(j, '}');
+	put_dns_rtt(j, s);
+	json_put_close(j, '}');
+}
+
+static void put_dns(struct json_out *j, const struct dns_report *r)
+{
+	json_put_uint(j, "packets", r->packets);
+	json_put_uint(j, "lost", r->lost);
+	json_put_uint(j, "others", r->others);
+	json_put_open(j, "nameservers", '[');
+	for (unsigned int i = 0; i < r->count; i++)
+		put_dns_server(j, &r->servers[i]);
+	json_put_close(j, ']');
+}
+
 static void put_trigger(struct json_out *j, const struct trigger *t)
 {
 	json_put_text(j, "condition", t->condition);
@@ -288,6 +373,10 @@ int trace_line(const struct event *ev, char *buf, size_t len)
 	case EVENT_TICK:
 		put_head(&j, ev, "tick");
 		put_tick(&j, &ev->tick);
+		break;
+	case EVENT_DNS:
+		put_head(&j, ev, "dns");
+		put_dns(&j, &ev->dns);
 		break;
 	case EVENT_SETTINGS:
 		put_head(&j, ev, "settings");

@@ -24,6 +24,16 @@ struct addr {
 
 #define ADDR_TEXT_LEN 48 /* "[local]", IPv4, IPv6, with a NUL */
 
+/* A DNS question that was sent for a lookup, when packets are watched (--dns-packets). */
+#define QUESTIONS_TOLD 6
+struct question {
+	struct addr nameserver;
+	uint64_t at_ns; /* since the lookup began */
+	bool answered, has_rtt; /* which of several tries was answered is not always known */
+	uint8_t rcode;
+	uint64_t rtt_ns;
+};
+
 struct lookup {
 	enum asker by;
 	enum direction kind;
@@ -33,6 +43,8 @@ struct lookup {
 	uint64_t dur_ns; /* so far when RESULT_PENDING */
 	int code; /* EAI_*, 0 */
 	char name[DNS_NAME_LEN]; /* hostile; "" : none */
+	unsigned int question_count; /* all; QUESTIONS_TOLD of them are told */
+	struct question questions[QUESTIONS_TOLD];
 };
 
 struct conn {

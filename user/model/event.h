@@ -7,12 +7,14 @@
 #define PGDNSTRACE_EVENT_H
 
 #include "model/conn.h"
+#include "model/dns.h"
 #include "model/printers.h"
 
 enum event_type {
 	EVENT_START, /* "start": first; again after a log rotation or where traces were merged */
 	EVENT_CONN, /* "conn": a connection ended its setup */
 	EVENT_TICK, /* "tick": gauges, every 10 s in files, at each sweep when live */
+	EVENT_DNS, /* "dns": what nameservers did so far (--dns-packets); as often as ticks */
 	EVENT_SETTINGS, /* "settings": a reload changed what we watch */
 	EVENT_TRIGGER, /* "trigger": an incident window opened (window files) */
 	EVENT_IN_SETUP, /* "in_setup": one connection still in setup, at a trigger and at the end */
@@ -106,6 +108,7 @@ struct event {
 		struct session start;
 		struct conn conn; /* EVENT_CONN, EVENT_IN_SETUP */
 		struct tick tick;
+		struct dns_report dns;
 		struct settings settings; /* has_* says which changed */
 		struct trigger trigger;
 		struct {

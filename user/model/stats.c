@@ -209,6 +209,7 @@ static void begin_section(struct stats *s, const struct event *ev)
 	s->lost_before = stats_lost(s);
 	memset(&s->tick, 0, sizeof(s->tick));
 	memset(&s->end, 0, sizeof(s->end));
+	s->has_dns = false;
 	memset(s->section, 0, sizeof(s->section));
 	setup_list_clear(&s->setup);
 	memset(&s->reload, 0, sizeof(s->reload));
@@ -271,6 +272,10 @@ int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 	case EVENT_SETTINGS:
 		take_settings(s, ev);
 		break;
+	case EVENT_DNS:
+		s->dns = ev->dns;
+		s->has_dns = true;
+		break;
 	case EVENT_TRIGGER:
 		break;
 	case EVENT_IN_SETUP:
@@ -299,6 +304,11 @@ const struct settings *stats_settings(const struct stats *s)
 const struct tick *stats_tick(const struct stats *s)
 {
 	return &s->tick;
+}
+
+const struct dns_report *stats_dns(const struct stats *s)
+{
+	return s->has_dns ? &s->dns : NULL;
 }
 
 const struct end *stats_end(const struct stats *s)

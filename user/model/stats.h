@@ -55,6 +55,7 @@ int stats_event(struct stats *s, const struct filter *f, const struct event *ev)
 const struct session *stats_session(const struct stats *s); /* the last start; zeros before it */
 const struct settings *stats_settings(const struct stats *s); /* as of now, reloads applied */
 const struct tick *stats_tick(const struct stats *s); /* the last one; zeros before it */
+const struct dns_report *stats_dns(const struct stats *s); /* NULL: packets are not watched */
 const struct end *stats_end(const struct stats *s); /* NULL: the stream has not ended */
 int64_t stats_first_ns(const struct stats *s); /* of the first start */
 int64_t stats_now_ns(const struct stats *s); /* of the last event */

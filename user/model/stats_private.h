@@ -57,6 +57,8 @@ struct stats {
 	struct session session;
 	struct settings settings;
 	struct tick tick;
+	bool has_dns;
+	struct dns_report dns;
 	bool ended;
 	struct end end;
 	int64_t first_ns, now_ns;

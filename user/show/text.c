@@ -372,6 +372,7 @@ int text_view(FILE *out, struct stats *s, const struct view_options *o, bool fin
 	}
 	text_lookups(&t);
 	text_reverse(&t);
+	text_nameservers(&t);
 	text_failures(&t);
 	for (unsigned int i = 0; i < o->by_count; i++)
 		text_by(&t, o->by[i]);

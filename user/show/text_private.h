@@ -25,6 +25,8 @@ const char *text_max(const struct hist *h, char *buf);
 void text_by(const struct text *t, enum key key);
 void text_lookups(const struct text *t);
 void text_reverse(const struct text *t);
+void text_resolver(const struct text *t);
+void text_nameservers(const struct text *t);
 void text_failures(const struct text *t);
 
 #endif

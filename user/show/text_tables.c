@@ -193,6 +193,7 @@ void text_reverse(const struct text *t)
 		text_address(t, rows[i]);
 	if (count > ADDRESSES_SHOWN)
 		fprintf(t->out, "%zu more\n", count - ADDRESSES_SHOWN);
+	text_resolver(t);
 }
 
 /* -- failures -- */
