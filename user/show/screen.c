@@ -104,8 +104,8 @@ static int take_terminal(struct screen *sc)
 	sc->terminal = newterm(NULL, stdout, stdin);
 	if (!sc->terminal)
 		return -ENOTTY;
-	snprintf(restore, sizeof(restore), "%s%s%s\r\n", capability("sgr0"), capability("rmcup"),
-		 capability("cnorm"));
+	snprintf(restore, sizeof(restore), "%s%s%s%s\r\n", capability("sgr0"), capability("rmkx"),
+		 capability("rmcup"), capability("cnorm"));
 	terminal_guard(restore);
 	cbreak();
 	noecho();
