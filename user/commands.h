@@ -6,6 +6,7 @@
 /* (name, what it does in a line); trace is the one without a name */
 #define COMMANDS(X)                                                                                \
 	X(replay, "the same views from a trace file")                                              \
+	X(check, "can it trace here, and what do this server's settings cost?")                    \
 	X(export, "a trace as csv, perfetto or otlp")
 
 #define COMMAND_PROTOTYPE(name, text) int cmd_##name(int argc, char **argv);

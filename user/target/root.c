@@ -8,7 +8,7 @@
 
 #include "target/root.h"
 
-static int root_open(int pid, const char *path, int flags)
+int root_open(int pid, const char *path, int flags)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	char root[32];

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* path without the first slash; absolute links stay behind that root. Negative errno. */
+/* Paths and absolute links stay behind that root. Negative errno. */
+int root_open(int pid, const char *path, int flags);
 ssize_t root_read(int pid, const char *path, char *buf, size_t len);
 int root_stat(int pid, const char *path, struct stat *st);
 

@@ -104,6 +104,12 @@ int target_settings(const struct target *t, struct settings *out)
 	return target_alive(t) ? -EACCES : -ESRCH;
 }
 
+void target_hba_file(const struct target *t, char *buf, size_t len)
+{
+	if (variable_text(t, VARIABLE_HBA_FILE, buf, len) || !*buf)
+		snprintf(buf, len, "%s/pg_hba.conf", t->session.data_directory);
+}
+
 bool target_is_postmaster(const struct target *t)
 {
 	int32_t postmaster = 0;

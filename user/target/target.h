@@ -52,6 +52,8 @@ bool target_alive(const struct target *t);
 
 /* Reads settings from the postmaster's memory; has_* stays false for what could not be read. */
 int target_settings(const struct target *t, struct settings *out);
+/* Where its pg_hba.conf is, as the server sees it. */
+void target_hba_file(const struct target *t, char *buf, size_t len);
 /* Resolver files through the postmaster's root. */
 int target_resolver(const struct target *t, struct resolver *out);
 /*
