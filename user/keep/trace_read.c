@@ -12,6 +12,9 @@
 #include "keep/trace_decode.h"
 #include "model/filter.h"
 
+#define READ_BYTES 65536 /* at a time: the buffer's pages are used only for lines that need them   \
+			  */
+
 struct trace_reader {
 	int fd;
 	char name[1024]; /* for messages */
@@ -38,6 +41,7 @@ __attribute__((format(printf, 3, 4))) static void say(char *err, size_t len, con
 /* More bytes behind those at hand: 0, or -errno. */
 static int reader_fill(struct trace_reader *r)
 {
+	size_t room;
 	ssize_t n;
 
 	if (r->begin) {
@@ -45,8 +49,9 @@ static int reader_fill(struct trace_reader *r)
 		r->end -= r->begin;
 		r->begin = 0;
 	}
+	room = TRACE_LINE_MAX - r->end;
 	do
-		n = read(r->fd, r->buf + r->end, TRACE_LINE_MAX - r->end);
+		n = read(r->fd, r->buf + r->end, room < READ_BYTES ? room : READ_BYTES);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
