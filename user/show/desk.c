@@ -198,8 +198,8 @@ enum desk_wish desk_key(struct desk *d, const struct stats *s, int key)
 	if (d->prompt != PROMPT_NONE)
 		return prompt_key(d, key);
 	d->message[0] = '\0';
-	if (d->help && key != 'q') {
-		d->help = false;
+	if ((d->help || d->verdict) && key != 'q') {
+		d->help = d->verdict = false;
 		return WISH_NOTHING;
 	}
 	if (move_key(d, s, key))
@@ -222,6 +222,9 @@ enum desk_wish desk_key(struct desk *d, const struct stats *s, int key)
 		break;
 	case '/':
 		open_prompt(d, PROMPT_FILTER);
+		break;
+	case 'v':
+		d->verdict = true;
 		break;
 	case '?':
 	case 'h':

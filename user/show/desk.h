@@ -74,7 +74,7 @@ struct desk {
 	unsigned int minutes; /* 0: all, 1 or 5 */
 	enum sort sort;
 	unsigned int scroll; /* rows of the panel */
-	bool paused, help;
+	bool paused, help, verdict; /* verdict: in full, with what to do */
 
 	enum prompt prompt;
 	char typed[64];

@@ -79,7 +79,7 @@ static int header_rows(const struct canvas *c)
 
 static int verdict_rows(const struct canvas *c)
 {
-	return c->height >= 50 ? 7 : c->height >= 36 ? 4 : c->height >= 18 ? 2 : 1;
+	return c->height >= 50 ? 8 : c->height >= 36 ? 5 : c->height >= 18 ? 2 : 1;
 }
 
 /* One row of panels: the histogram, and what tab has chosen. */
@@ -166,13 +166,15 @@ void frame_draw(struct canvas *c, const struct frame_input *in)
 		part = area_part(&whole, 0, --bottom, c->width, 1);
 		frame_status(&part, in);
 	}
-	if (c->height > 3) {
+	if (c->height > 3 && !in->desk->verdict) {
 		part = area_part(&whole, 0, y, c->width, verdict_rows(c));
 		frame_verdict(&part, in);
 		y += verdict_rows(c);
 	}
 	part = area_part(&whole, 0, y, c->width, bottom - y);
-	if (in->desk->help)
+	if (in->desk->verdict)
+		frame_verdict(&part, in);
+	else if (in->desk->help)
 		frame_help(&part, in->desk);
 	else
 		draw_body(&part, in);

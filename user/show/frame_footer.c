@@ -127,6 +127,7 @@ static const char *const help_lines[] = {
 	"up, down     the phase: its histogram and its strip over time",
 	"tab, arrows  the table: in setup, over time, lookups, failures, client, ...",
 	"page up/down scroll the table",
+	"v            the verdict in full, with what to do",
 	"s            order of the tables: wait, count, p99, not ready, name",
 	"t            time window: all, the last minute, the last 5 minutes",
 	"/            only one client or network, counted from now on",

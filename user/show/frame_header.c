@@ -196,8 +196,8 @@ struct words {
 	int x, y;
 };
 
-/* Wraps at blanks; false when the area is full. */
-static bool words_put(struct words *w, enum style style, const char *text)
+/* Wraps at blanks; what lies below the area is not seen. */
+static void words_put(struct words *w, enum style style, const char *text)
 {
 	char word[256];
 
@@ -209,21 +209,17 @@ static bool words_put(struct words *w, enum style style, const char *text)
 			w->x = 2;
 			w->y++;
 		}
-		if (w->y >= w->area->height)
-			return false;
 		w->x = area_put(w->area, w->x > 2 ? w->x + 1 : w->x, w->y, style, word);
 		text += len + strspn(text + len, " ");
 	}
-	return true;
 }
 
 static void draw_advice(struct words *w, const struct finding *f, bool utf8)
 {
-	char lines[sizeof(f->advice)], safe[sizeof(lines)];
+	char lines[sizeof(f->advice)], safe[2 * sizeof(lines)];
 
 	strcpy(lines, f->advice);
-	for (char *line = strtok(lines, "\n"); line && w->y < w->area->height;
-	     line = strtok(NULL, "\n"))
+	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
 		area_put(w->area, 2, w->y++, STYLE_GOOD,
 			 show_name(line, utf8, safe, sizeof(safe)));
 }
@@ -241,10 +237,18 @@ static void draw_finding(struct words *w, const struct finding *f, enum style st
 	snprintf(title, sizeof(title), "%s:", f->title);
 	w->x = area_put(w->area, 0, w->y, style, title);
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
-		if (!words_put(w, STYLE_NORMAL, show_name(line, utf8, safe, sizeof(safe))))
-			return;
+		words_put(w, STYLE_NORMAL, show_name(line, utf8, safe, sizeof(safe)));
 	w->y++;
 	draw_advice(w, f, utf8);
+}
+
+/* Not all of it is seen: the key that shows the rest. */
+static void draw_more(const struct area *a)
+{
+	int x = area_put(a, a->width - 10, a->height - 1, STYLE_NORMAL, " ... ");
+
+	x = area_put(a, x, a->height - 1, STYLE_KEY, "v");
+	area_put(a, x, a->height - 1, STYLE_NORMAL, " all");
 }
 
 void frame_verdict(const struct area *a, const struct frame_input *in)
@@ -254,6 +258,8 @@ void frame_verdict(const struct area *a, const struct frame_input *in)
 	struct verdict v;
 
 	verdict_build(in->shown, &v);
-	for (unsigned int i = 0; i < v.count && w.y < a->height; i++)
+	for (unsigned int i = 0; i < v.count; i++)
 		draw_finding(&w, &v.findings[i], style, a->canvas->utf8);
+	if (w.y > a->height)
+		draw_more(a);
 }

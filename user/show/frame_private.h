@@ -7,6 +7,7 @@
 
 /* Each draws into an area, from its top, and keeps inside. */
 void frame_header(const struct area *a, const struct frame_input *in);
+/* As much of it as there is room for. */
 void frame_verdict(const struct area *a, const struct frame_input *in);
 void frame_phases(const struct area *a, const struct frame_input *in);
 void frame_chart(const struct area *a, const struct frame_input *in);
