@@ -14,7 +14,8 @@
 /* Options without a letter. */
 enum {
 	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
-	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE, OPT_AFTER, OPT_DIR, OPT_KEEP,
+	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_PROMETHEUS, OPT_LISTEN, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE,
+	OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
 
 /* -- views: of a live trace and of a replay -------------------------------------------------------- */
@@ -115,12 +116,15 @@ static const struct argp_option trace_options[] = {
 	{ "after", OPT_AFTER, "DURATION", 0, "How long it goes on (60s)", 3 },
 	{ "dir", OPT_DIR, "DIR", 0, "Where it is written (.)", 3 },
 	{ "keep", OPT_KEEP, "N", 0, "How many are kept (10)", 3 },
-	{ 0, 0, 0, 0, "How it traces:", 4 },
-	{ "no-sqlstate", OPT_NO_SQLSTATE, 0, 0, "No probe on errcode: failures without SQLSTATE", 4 },
-	{ "no-return-probes", OPT_NO_RETURN_PROBES, 0, 0, "Plain probes where functions return to", 4 },
-	{ "dns-packets", OPT_DNS_PACKETS, 0, 0, "Watch DNS packets, per nameserver (about 0.7us for each packet of its network)", 4 },
-	{ "ring", OPT_RING, "SIZE", 0, "Ring buffer in bytes, K or M (4M; at least 4K)", 4 },
-	{ "btf", OPT_BTF, "FILE", 0, "Another BTF file than the kernel's", 4 },
+	{ 0, 0, 0, 0, "Metrics:", 4 },
+	{ "prometheus", OPT_PROMETHEUS, "FILE", 0, "As a text file for Prometheus, at each refresh", 4 },
+	{ "listen", OPT_LISTEN, "ADDR:PORT", 0, "Over HTTP at /metrics (loopback by default)", 4 },
+	{ 0, 0, 0, 0, "How it traces:", 5 },
+	{ "no-sqlstate", OPT_NO_SQLSTATE, 0, 0, "No probe on errcode: failures without SQLSTATE", 5 },
+	{ "no-return-probes", OPT_NO_RETURN_PROBES, 0, 0, "Plain probes where functions return to", 5 },
+	{ "dns-packets", OPT_DNS_PACKETS, 0, 0, "Watch DNS packets, per nameserver (about 0.7us for each packet of its network)", 5 },
+	{ "ring", OPT_RING, "SIZE", 0, "Ring buffer in bytes, K or M (1M; at least 4K)", 5 },
+	{ "btf", OPT_BTF, "FILE", 0, "Another BTF file than the kernel's", 5 },
 	{ 0 },
 };
 
@@ -197,6 +201,8 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case OPT_AFTER: o->window.after_ns = reach_of(arg, "--after", state); break;
 	case OPT_DIR: o->window.dir = arg; break;
 	case OPT_KEEP: o->window.keep = number_of(arg, "--keep", 1000000, state); break;
+	case OPT_PROMETHEUS: o->prometheus = arg; break;
+	case OPT_LISTEN: o->listen = arg; break;
 	case ARGP_KEY_ARG:
 		argp_error(state, "there is no command '%s' (a PID is given with -p)", arg);
 		break;

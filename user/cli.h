@@ -22,6 +22,7 @@ struct options {
 	struct view_options show;
 	const char *output; /* "-" : standard output; NULL: none */
 	struct window_options window; /* cap_bytes 0: none (replay) */
+	const char *prometheus, *listen; /* metrics; NULL: none */
 
 	const char *file; /* replay */
 	const char *from, *to;

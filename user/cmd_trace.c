@@ -151,6 +151,7 @@ static void serve_timers(struct trace *t, uint64_t now_ns)
 	}
 	if (now_ns >= t->view_due_ns) {
 		check(t, pipeline_view(&t->pipeline, false));
+		pipeline_metrics(&t->pipeline);
 		t->view_due_ns = now_ns + view_interval_ns(t);
 	}
 	if (t->pipeline.output)
@@ -237,7 +238,7 @@ static enum exit_code end(struct trace *t)
 	if (err && err != -EPIPE)
 		log_error("the end is not complete: %s", strerror(-err));
 	if (t->exit_code == EXIT_DONE &&
-	    ((err && err != -EPIPE) || (t->pipeline.output && output_failed(t->pipeline.output))))
+	    ((err && err != -EPIPE) || pipeline_failed(&t->pipeline)))
 		return EXIT_FAILURE;
 	return t->exit_code;
 }

@@ -33,6 +33,14 @@ static int open_window(struct pipeline *p)
 	return err;
 }
 
+static int open_output(struct pipeline *p)
+{
+	if (!p->options->output)
+		return 0;
+	return output_open(&p->output, p->options->output, &p->options->filter, p->problem.text,
+			   sizeof(p->problem.text));
+}
+
 int pipeline_open(struct pipeline *p, const struct options *o)
 {
 	int err;
@@ -46,10 +54,12 @@ int pipeline_open(struct pipeline *p, const struct options *o)
 		return -ENOMEM;
 	}
 	err = open_window(p);
-	if (err || !o->output)
-		return err;
-	return output_open(&p->output, o->output, &o->filter, p->problem.text,
-			   sizeof(p->problem.text));
+	if (!err)
+		err = open_output(p);
+	if (!err)
+		err = metrics_open(&p->metrics, o->prometheus, o->listen, p->problem.text,
+				   sizeof(p->problem.text));
+	return err;
 }
 
 int pipeline_open_screen(struct pipeline *p)
@@ -76,6 +86,7 @@ static void close_screen(struct pipeline *p)
 void pipeline_close(struct pipeline *p)
 {
 	close_screen(p);
+	metrics_close(&p->metrics);
 	output_close(p->output);
 	window_close(p->window);
 	stats_free(p->stats);
@@ -144,6 +155,16 @@ int pipeline_view(struct pipeline *p, bool final)
 	return text_view(stdout, p->stats, &p->options->show, final);
 }
 
+void pipeline_metrics(struct pipeline *p)
+{
+	metrics_update(&p->metrics, p->stats);
+}
+
+bool pipeline_failed(const struct pipeline *p)
+{
+	return p->metrics.failed || (p->output && output_failed(p->output));
+}
+
 static void end_verdict(struct pipeline *p, struct end *end)
 {
 	struct verdict verdict;
@@ -179,6 +200,7 @@ int pipeline_end(struct pipeline *p, const char *reason)
 	end_event(p, reason, &ev);
 	err = tell_files(p, &ev);
 	stats_event(p->stats, NULL, &ev);
+	pipeline_metrics(p);
 	shown = pipeline_view(p, true);
 	return err ? err : shown;
 }

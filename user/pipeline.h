@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "keep/output.h"
+#include "metrics.h"
 #include "model/stats.h"
 #include "show/screen.h"
 
@@ -18,6 +19,7 @@ struct pipeline {
 	struct window *window; /* incident windows; NULL: a replay */
 	bool ending; /* the next sweep is the last: the files get what is in setup */
 	struct screen *screen; /* NULL: text, or no view */
+	struct metrics metrics;
 	struct problem problem; /* what pipeline_open() failed for */
 };
 
@@ -33,6 +35,10 @@ int pipeline_event(void *ctx, const struct event *ev);
 int pipeline_view(struct pipeline *p, bool final);
 /* The sweep that follows is the last: what it shows goes to the files, line by line. */
 void pipeline_ending(struct pipeline *p);
+/* Renders the metrics that are asked for. */
+void pipeline_metrics(struct pipeline *p);
+/* True when a file could not be written in full: the program exits with 1. */
+bool pipeline_failed(const struct pipeline *p);
 /*
  * The end of a live trace: tells the files the totals, then prints the summary. reason as in
  * struct end. 0; -EIO when a file was not written in full.

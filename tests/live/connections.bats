@@ -196,3 +196,14 @@ runs() {
 	iconv -f UTF-8 -t UTF-8 "$TRACE" >/dev/null
 	[ "$(jq -rn --arg name "$esc" '[inputs | select(.type == "conn" and .user == $name)] | length' "$TRACE")" = 1 ]
 }
+
+@test "metrics count what is traced, as a text file and over HTTP" {
+	local file=$BATS_TEST_TMPDIR/pgdnstrace.prom port
+	lab_trace_start --pid "$(lab_pg_pid main)" -q -i 0.5 --prometheus "$file" --listen 127.0.0.1:0
+	lab_reconnect 16 2 10
+	wait_for 10 grep -q 'pgdnstrace_connections_total{outcome="ready"} 21' "$file"
+	port=$(sed -n 's/.*metrics at port \([0-9]*\).*/\1/p' "$LAB_DIR/trace.err")
+	curl -sf "http://127.0.0.1:$port/metrics" | grep -q 'pgdnstrace_connections_total{outcome="ready"} 21'
+	[ "$(stat -c %a "$file")" = 644 ]
+	lab_trace_stop
+}
