@@ -33,8 +33,8 @@ ticks() {
 	before=$(ticks)
 	lab_client 5 pgbench -n -C -c 8 -T 60 -R 300 -f "$BATS_TEST_TMPDIR/select.sql" >"$BATS_TEST_TMPDIR/pgbench.out"
 	used=$(($(ticks) - before))
-	grep VmHWM "/proc/$(lab_trace_pid)/status"
-	[ "$(awk '/VmHWM/ { print $2 }' "/proc/$(lab_trace_pid)/status")" -lt 20480 ]
+	grep VmRSS "/proc/$(lab_trace_pid)/status"
+	[ "$(awk '/VmRSS/ { print $2 }' "/proc/$(lab_trace_pid)/status")" -lt 20480 ]
 	lab_trace_stop
 	made=$(sed -n 's/^number of transactions actually processed: \([0-9]*\).*/\1/p' "$BATS_TEST_TMPDIR/pgbench.out")
 	echo "$made connections, $used ticks of 10 ms"
