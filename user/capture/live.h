@@ -10,7 +10,7 @@
 #include "target/target.h"
 
 #define LIVE_RING_MIN	  4096
-#define LIVE_RING_DEFAULT (4 << 20)
+#define LIVE_RING_DEFAULT (1 << 20) /* libbpf maps it twice: resident memory counts it so */
 
 struct live_options {
 	bool sqlstate; /* probe errcode() */
