@@ -12,7 +12,7 @@ lab_trace_start() {
 		cat "$base.err" >&2
 		return 1
 	fi
-	grep -q tracing "$base.err"
+	grep -q tracing "$base.err" || { cat "$base.err" >&2; return 1; }
 }
 
 # Attached, or over already.

@@ -62,13 +62,11 @@ own_server() {
 
 @test "the first line of a trace says which server it is" {
 	pid=$(lab_pg_pid main)
-	[ "$(start_line '[.postmaster, .port, .cluster_name, .data_directory, .settings.log_hostname] | @csv' -p "$pid")" = \
-		"$pid,5432,\"main\",\"$LAB_DIR/main/data\",true" ]
-	[ "$(start_line .server_version -p "$pid")" = "$(lab_psql main -c 'SHOW server_version' | cut -d' ' -f1)" ]
-	[ "$(start_line .kernel -p "$pid")" = "$(uname -r)" ]
-	[ "$(start_line .host -p "$pid")" = "$(uname -n)" ]
-	[ "$(start_line .settings.log_line_prefix -p "$pid")" = '%m [%p] ' ]
-	[ "$(start_line .container -p "$pid")" = null ]
+	line=$(start_line '[.postmaster, .port, .cluster_name, .data_directory, .server_version, .host,
+		.kernel, .container, .settings.log_hostname, .settings.log_line_prefix]
+		| map(tostring) | join("|")' -p "$pid")
+	version=$(lab_psql main -c 'SHOW server_version' | cut -d' ' -f1)
+	[ "$line" = "$pid|5432|main|$LAB_DIR/main/data|$version|$(uname -n)|$(uname -r)|null|true|%m [%p] " ]
 }
 
 @test "the resolver is the one of the server's own files, not of the tracer's" {
@@ -106,7 +104,6 @@ own_server() {
 
 @test "a data directory finds its server, by another name too" {
 	pid=$(lab_pg_pid main)
-	[ "$(start_line .postmaster -D "$LAB_DIR/main/data")" = "$pid" ]
 	ln -s main/data "$LAB_DIR/link"
 	[ "$(start_line .postmaster -D "$LAB_DIR/link/")" = "$pid" ]
 }
