@@ -55,5 +55,5 @@ int cmd_replay(int argc, char **argv)
 	if (err != -EPIPE && stats_session(p.stats)->tool[0] && pipeline_view(&p, true) && !err)
 		err = -EPIPE;
 	pipeline_close(&p);
-	return !err || err == -EPIPE ? EXIT_DONE : EXIT_FAILURE;
+	return (!err || err == -EPIPE) && !message[0] ? EXIT_DONE : EXIT_FAILURE;
 }
