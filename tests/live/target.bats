@@ -84,12 +84,14 @@ own_server() {
 }
 
 @test "a port given as a PID is refused with the PID of who listens there" {
+	pid=$(lab_pg_pid second)
+	refused 4 -p "$SECOND_PORT"
+	[[ $stderr == *"$SECOND_PORT is not a postmaster's PID but the port of postmaster $pid: use -p $pid or --port $SECOND_PORT" ]]
+}
+
+@test "the PID of another program is refused with its name" {
 	sleep infinity 3>&- &
 	stand_in=$!
-	pid=$(LAB_PORT=$stand_in lab_pg_create port >/dev/null && lab_pg_start port)
-	refused 4 -p "$stand_in"
-	[[ $stderr == *"$stand_in is not a postmaster's PID but the port of postmaster $pid"* ]]
-	lab_pg_stop port
 	refused 4 -p "$stand_in"
 	[[ $stderr == *"process $stand_in is sleep, not a PostgreSQL postmaster"* ]]
 }
