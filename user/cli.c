@@ -10,10 +10,11 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/log.h"
+#include "commands.h"
 
 /* Options without a letter. */
 enum {
-	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
+	OPT_PORT = 256, OPT_USAGE, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
 	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_PROMETHEUS, OPT_LISTEN, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE,
 	OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
@@ -33,6 +34,7 @@ static const struct argp_option view_options[] = {
 	{ "verbose", 'v', 0, 0, "Say more (twice: libbpf's messages too)", 9 },
 	{ "version", 'V', 0, 0, "Print the version", 9 },
 	{ "help", 'h', 0, 0, "This help", 9 },
+	{ "usage", OPT_USAGE, 0, OPTION_HIDDEN, 0, 9 },
 	{ 0 },
 };
 
@@ -82,6 +84,7 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case 'v': log_set_level(log_level() < LOG_DEBUG ? LOG_DEBUG : LOG_TRACE); break;
 	case 'V': puts("pgdnstrace " PGDNSTRACE_VERSION); exit(EXIT_DONE);
 	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); break;
+	case OPT_USAGE: argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -101,6 +104,13 @@ static void choose_view(struct options *o)
 				  VIEW_TEXT;
 }
 
+static void cli_parse(const struct argp *argp, int argc, char **argv, struct options *o)
+{
+	argp_err_exit_status = EXIT_USAGE;
+	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, o);
+}
+
 /* -- trace ---------------------------------------------------------------------------------------- */
 
 static const struct argp_option trace_options[] = {
@@ -108,6 +118,7 @@ static const struct argp_option trace_options[] = {
 	{ "pid", 'p', "PID", 0, "The postmaster", 1 },
 	{ "pgdata", 'D', "DIR", 0, "The postmaster of this data directory", 1 },
 	{ "port", OPT_PORT, "PORT", 0, "The postmaster that listens there", 1 },
+	{ 0, 0, 0, 0, "How often and how long:", 2 },
 	{ "interval", 'i', "SECONDS", 0, "Refresh (1 on the screen, 5 in text)", 2 },
 	{ "duration", 'd', "SECONDS", 0, "Stop after this long", 2 },
 	{ 0, 0, 0, 0, "Incident windows (also by SIGUSR1, and key w on the screen):", 3 },
@@ -219,9 +230,15 @@ static const char trace_doc[] =
 	"Shows where new connections to a running PostgreSQL wait: name lookups and every other phase of "
 	"their setup, live, without touching the server."
 	"\v"
-	"Commands: pgdnstrace replay --help, ...\n"
-	"Exit: 0 done; 1 failure; 2 usage; 3 this host cannot trace; 4 no such postmaster; 5 the server ended.\n"
-	"Example: sudo pgdnstrace -p \"$(head -1 /var/lib/postgresql/15/main/postmaster.pid)\"";
+	"Commands (pgdnstrace COMMAND --help):\n"
+#define CLI_COMMAND(name, text) "  " #name "\t" text "\n"
+	COMMANDS(CLI_COMMAND)
+#undef CLI_COMMAND
+	"\nExit:"
+#define CLI_EXIT(name, code, text) " " #code " " text ";"
+	EXIT_CODES(CLI_EXIT)
+#undef CLI_EXIT
+	" see pgdnstrace(8).";
 
 void cli_trace(int argc, char **argv, struct options *o)
 {
@@ -235,8 +252,7 @@ void cli_trace(int argc, char **argv, struct options *o)
 					     .after_ns = WINDOW_AFTER_DEFAULT_NS, .dir = ".",
 					     .keep = WINDOW_KEEP_DEFAULT,
 					     .cap_bytes = WINDOW_CAP_IDLE_BYTES };
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, o);
+	cli_parse(&argp, argc, argv, o);
 	choose_view(o);
 }
 
@@ -276,7 +292,6 @@ void cli_replay(int argc, char **argv, struct options *o)
 					  .children = view_children };
 
 	memset(o, 0, sizeof(*o));
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, ARGP_NO_HELP, NULL, o);
+	cli_parse(&argp, argc, argv, o);
 	choose_view(o);
 }
