@@ -210,6 +210,33 @@ TEST(a_hostile_name_is_text_and_never_advice)
 	stats_free(s);
 }
 
+/* The same trouble as the finding NAME SERVER guesses from durations, seen on the wire. */
+TEST(a_name_server_that_is_silent_on_the_wire_is_named)
+{
+	struct stats *s = stats_of("first_server_dead");
+	static struct event ev = { .type = EVENT_DNS };
+	static struct verdict v;
+
+	ev.dns.count = 2;
+	ev.dns.servers[0] = (struct dns_server){ .queries = 8, .unanswered = 8 };
+	ev.dns.servers[1] = (struct dns_server){ .queries = 8, .answers = 8, .rtt_count = 8,
+						 .rtt_p50_ns = MS(3), .rtt_max_ns = MS(3) };
+	addr_parse("192.0.2.1", &ev.dns.servers[0].address);
+	addr_parse("192.0.2.2", &ev.dns.servers[1].address);
+	feed(s, &ev);
+	verdict_build(s, &v);
+	assert_string_equal(v.findings[0].title, "SILENT NAME SERVER");
+	assert_string_equal(v.findings[0].text, "192.0.2.1 left 8 of 8 questions unanswered. "
+						"192.0.2.2 answers in 3.0ms.");
+	assert_non_null(strstr(v.findings[0].advice, "@192.0.2.1"));
+	assert_false(has_title(&v, "NAME SERVER"));
+	ev.dns.servers[0].unanswered = 2;
+	feed(s, &ev);
+	verdict_build(s, &v);
+	assert_false(has_title(&v, "SILENT NAME SERVER"));
+	stats_free(s);
+}
+
 TEST(a_prefix_is_read_as_postgresql_reads_it)
 {
 	assert_true(log_prefix_uses("%m [%p] %h ", 'h'));
@@ -236,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_socket_directory_that_needs_quoting_is_left_out),
 		cmocka_unit_test(nothing_printing_the_name_is_said),
 		cmocka_unit_test(a_hostile_name_is_text_and_never_advice),
+		cmocka_unit_test(a_name_server_that_is_silent_on_the_wire_is_named),
 		cmocka_unit_test(a_prefix_is_read_as_postgresql_reads_it),
 	};
 

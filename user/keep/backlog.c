@@ -181,7 +181,7 @@ int backlog_put(struct backlog *b, const struct event *ev, bool told)
 		head.lost = tick_lost(&ev->tick);
 	else if (ev->type == EVENT_CONN)
 		head.outcome = ev->conn.outcome;
-	else
+	else if (ev->type != EVENT_DNS)
 		return 0;
 	len = told ? trace_line(ev, line, sizeof(line)) : 0;
 	if (len < 0)

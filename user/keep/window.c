@@ -22,6 +22,7 @@ struct window {
 	struct event start; /* of the trace */
 	struct tick tick;   /* the last one */
 	int64_t ticked_ns;  /* the last that was kept */
+	int64_t dns_told_ns;
 
 	bool open; /* a window is being written */
 	struct window_file file;
@@ -206,16 +207,19 @@ unsigned int window_written(const struct window *w)
 /* -- the stream ---------------------------------------------------------------------------------
  */
 
-/* Ticks come with each sweep; some seconds apart they are enough in memory and in files. */
+/* Ticks and nameservers come with each sweep; some seconds apart they are enough in memory and in files. */
 static bool is_kept(struct window *w, const struct event *ev)
 {
+	int64_t *told_ns;
+
 	if (ev->type == EVENT_CONN || ev->type == EVENT_SETTINGS)
 		return true;
 	if (ev->type == EVENT_IN_SETUP) /* the end of the trace */
 		return w->open;
-	if (ev->type != EVENT_TICK || ev->at_ns - w->ticked_ns < WINDOW_TICK_NS)
+	told_ns = ev->type == EVENT_TICK ? &w->ticked_ns : ev->type == EVENT_DNS ? &w->dns_told_ns : NULL;
+	if (!told_ns || ev->at_ns - *told_ns < WINDOW_TICK_NS)
 		return false;
-	w->ticked_ns = ev->at_ns;
+	*told_ns = ev->at_ns;
 	return true;
 }
 

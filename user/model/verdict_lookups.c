@@ -260,7 +260,7 @@ bool find_name_server(const struct evidence *e, struct finding *f)
 	uint64_t late;
 
 	ask(e, ASKER_LOG_HOSTNAME, &a);
-	if (!r->has || r->nameserver_count < 2 || r->timeout_s <= 0)
+	if (!r->has || r->nameserver_count < 2 || r->timeout_s <= 0 || seen_silent(e))
 		return false;
 	late = hist_above(&a.answered, r->timeout_s * NS_PER_S * 15 / 16);
 	if (late == 0 || late * 5 < a.answered.count)

@@ -22,6 +22,7 @@ struct evidence {
 	X("ONE CLIENT", find_one_client)                                                           \
 	X("ONE NETWORK", find_one_network)                                                         \
 	X("IPV6 ALONE", find_ipv6)                                                                 \
+	X("SILENT NAME SERVER", find_silent_server)                                                \
 	X("NAME SERVER", find_name_server)                                                         \
 	X("REVERSE DNS", find_reverse_dns)                                                         \
 	X("HOST NAME RULES", find_host_rules)                                                      \
@@ -55,6 +56,9 @@ uint64_t hist_above(const struct hist *h, uint64_t from_ns);
 uint64_t hist_above_percentile(const struct hist *h, uint64_t from_ns, double p);
 /* Sum of a phase (or another metric) over total, 0 when there is none. */
 double share_of(const struct evidence *e, int metric);
+
+/* A nameserver leaves most questions unanswered, as its packets show. */
+bool seen_silent(const struct evidence *e);
 
 /* Appends a sentence; one that no longer fits is left out whole. */
 __attribute__((format(printf, 2, 3))) void say(struct finding *f, const char *format, ...);
