@@ -157,7 +157,7 @@ static void add_felt(struct stats *s, const struct conn *c)
 	struct reload *r = &s->reload;
 	uint64_t ns;
 
-	if (!conn_felt(c, &ns))
+	if (c->client.family == ADDR_UNIX || !conn_felt(c, &ns))
 		return;
 	hist_record(&s->felt, ns);
 	if (r->at_ns)

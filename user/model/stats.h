@@ -161,8 +161,8 @@ struct lie {
 const struct lie *stats_lie(const struct stats *s);
 
 /*
- * The last reload that switched log_hostname, with what connections felt (conn_felt()) by whether
- * they were accepted before it or since. NULL: there was none since the last start.
+ * The last reload that switched log_hostname, with what TCP connections felt (conn_felt()) by
+ * whether they were accepted before it or since. NULL: there was none since the last start.
  */
 struct reload {
 	int64_t at_ns; /* when it was noticed; 0: none */

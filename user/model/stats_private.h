@@ -84,7 +84,7 @@ struct stats {
 	struct family_row families[2]; /* IPv4, IPv6 */
 
 	struct lie lie;
-	struct hist felt; /* since the last start */
+	struct hist felt; /* by TCP connections, since the last start */
 	struct reload reload;
 
 	struct setup_list setup;
