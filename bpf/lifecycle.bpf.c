@@ -14,6 +14,8 @@ static bool accept_seen;
  * probe is missing or silent that is the only way to see connections at all.
  */
 __u32 open_candidates = 0;
+/* Set before that where errcode() is not probed. */
+__u32 no_errcode = 0;
 
 static const struct state no_state;
 
@@ -127,6 +129,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	st->rec.start[PHASE_FORK] = accept_ns;
 	mark(&st->rec, PHASE_CHILD);
+	st->rec.no_errcode = no_errcode;
 	st->rec.host_pid = pid;
 	st->rec.pid = task_inner_pid(child);
 	return 0;

@@ -60,7 +60,8 @@
 /* Records that could not be told, by reason; each counts connections. */
 #define LOSSES(X)                                                                                  \
 	X(RING, "ring full")                                                                       \
-	X(MAP, "map full")
+	X(MAP, "map full")                                                                         \
+	X(UNMET, "client unknown")
 
 #define RECORD_ENUM(name, text) PHASE_##name,
 enum phase { PHASES(RECORD_ENUM) PHASE_COUNT, PHASE_UNKNOWN = PHASE_COUNT };
@@ -145,6 +146,8 @@ struct record {
 	__u8 has_user; /* InitPostgres was entered */
 	struct record_addr client;
 	__u32 lookup_count; /* all of them */
+	__u32 no_errcode; /* errcode() is not probed: when a failure was raised is not known */
+	__u32 pad;
 	char user[PG_NAME_LEN];
 	char database[PG_NAME_LEN];
 	char application[PG_NAME_LEN];

@@ -57,6 +57,11 @@ int on_login_enter(struct pt_regs *ctx)
  * InitPostgres(const char *in_dbname, Oid, const char *username, ...) in 13 to 19. A process that
  * comes here without having asked for its client's address has none: no connection.
  */
+/* Connections that came to InitPostgres so; many, and none otherwise: pg_getnameinfo_all never fires. */
+__u32 unmet_clients = 0;
+/* Set once that is known: then connections are told without their client. */
+__u32 keep_unmet = 0;
+
 SEC("uprobe")
 int on_init_postgres(struct pt_regs *ctx)
 {
@@ -65,7 +70,9 @@ int on_init_postgres(struct pt_regs *ctx)
 
 	if (!st)
 		return 0;
-	if (!st->rec.start[PHASE_HOSTNAME]) {
+	if (!st->rec.start[PHASE_HOSTNAME] && !keep_unmet) {
+		if (st->rec.start[PHASE_FORK])
+			__sync_fetch_and_add(&unmet_clients, 1);
 		bpf_map_delete_elem(&states, &pid);
 		return 0;
 	}

@@ -176,6 +176,18 @@ TEST(the_earlier_of_close_and_errcode_decides)
 	assert_int_equal(decode_outcome(&rec), OUTCOME_GAVE_UP);
 }
 
+TEST(where_errcode_is_not_probed_the_exit_status_tells_a_failure_from_a_client_that_left)
+{
+	struct record rec = ended(PHASE_AUTH, 1);
+
+	rec.gone_ns = rec.end_ns - 10 * US;
+	assert_int_equal(decoded(&rec).outcome, OUTCOME_GAVE_UP);
+	rec.no_errcode = 1;
+	assert_int_equal(decoded(&rec).outcome, OUTCOME_FAILED);
+	rec.exit_code = 0;
+	assert_int_equal(decoded(&rec).outcome, OUTCOME_GAVE_UP);
+}
+
 TEST(exit_status_1_or_an_errcode_failed)
 {
 	struct record rec = ended(PHASE_STARTUP, 1);
@@ -353,6 +365,7 @@ int main(void)
 		cmocka_unit_test(a_client_can_give_up_in_the_accept_queue),
 		cmocka_unit_test(a_fin_counts_as_one_byte_and_a_probe_is_closed),
 		cmocka_unit_test(the_earlier_of_close_and_errcode_decides),
+		cmocka_unit_test(where_errcode_is_not_probed_the_exit_status_tells_a_failure_from_a_client_that_left),
 		cmocka_unit_test(exit_status_1_or_an_errcode_failed),
 		cmocka_unit_test(a_cancel_request_ends_in_startup_while_its_client_waits),
 		cmocka_unit_test(a_quiet_end_on_a_unix_socket_is_closed),

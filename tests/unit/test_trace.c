@@ -338,10 +338,10 @@ TEST(a_tick_keeps_what_was_lost_by_reason)
 				 .has_accept_queue = true,
 				 .accept_queue_limit = 244,
 				 .listen_drops = UINT32_MAX + 1ULL,
-				 .lost = { [LOSS_RING] = 3, [LOSS_MAP] = 5 },
+				 .lost = { [LOSS_RING] = 3, [LOSS_MAP] = 5, [LOSS_UNMET] = 2 },
 				 .before_start = 57 };
-	assert_non_null(
-		strstr(written(&ev), "\"lost\":8,\"lost_by\":{\"ring_full\":3,\"map_full\":5}"));
+	assert_non_null(strstr(written(&ev), "\"lost\":10,\"lost_by\":{\"ring_full\":3,"
+					     "\"map_full\":5,\"client_unknown\":2}"));
 	back = round_trip(&ev);
 	assert_memory_equal(&back.tick, &ev.tick, sizeof(ev.tick));
 }

@@ -114,6 +114,60 @@ static void plan_one_ready(struct plan *plan, const struct target *t)
 				       !plan->use[PROBE_READY_REPORT];
 }
 
+/* "queue and fork". */
+static const char *phases_text(unsigned int phases, char *buf, size_t len)
+{
+	buf[0] = '\0';
+	for (int p = 0; p < PHASE_COUNT; p++)
+		if (phases >> p & 1)
+			snprintf(buf + strlen(buf), len - strlen(buf), "%s%s", buf[0] ? " and " : "",
+				 phase_name(p));
+	return buf;
+}
+
+static unsigned int silent_phases(enum probe p)
+{
+	unsigned int phases = probe_missing_phases(p);
+
+	/* the client's address comes with it, and with that the handshake */
+	if (p == PROBE_GETNAMEINFO_ENTER)
+		phases |= 1u << PHASE_STARTUP | 1u << PHASE_QUEUE;
+	return phases;
+}
+
+static void silence_function(struct plan *plan, enum function f, unsigned int bits)
+{
+	unsigned int phases = 0;
+	bool silent = false;
+	char text[128];
+
+	for (int p = 0; p < PROBE_COUNT; p++) {
+		if (!(bits >> p & 1) || probe_function(p) != f)
+			continue;
+		silent = true;
+		phases |= silent_phases(p);
+	}
+	if (!silent)
+		return;
+	plan->missing_phases |= phases;
+	log_warn("the function %s never runs, as if the build had put it into its caller: %s%s",
+		 function_symbol(f), phases ? "missing from now on: " : "what it tells is missing",
+		 phases_text(phases, text, sizeof(text)));
+}
+
+bool plan_silence(struct plan *plan, const struct target *t, unsigned int bits)
+{
+	enum probe ready = plan_ready(plan);
+
+	for (int f = 0; f < FUNCTION_COUNT; f++)
+		silence_function(plan, f, bits);
+	if (!(bits >> ready & 1) || ready == PROBE_READY_BEGIN || !present(t, FUNCTION_BEGIN_REPORTING))
+		return false;
+	plan->use[ready] = false;
+	plan->use[PROBE_READY_BEGIN] = true;
+	return true;
+}
+
 int plan_make(struct plan *plan, const struct target *t, const struct plan_options *o,
 	      struct problem *problem)
 {

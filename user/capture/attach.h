@@ -64,6 +64,11 @@ struct plan_options {
  */
 int plan_make(struct plan *plan, const struct target *t, const struct plan_options *o,
 	      struct problem *problem);
+/*
+ * These probes (a bit each) never fire: names their functions (log_warn) and what is missing, and moves on
+ * to the next ready marker. True when that has to be attached: plan_ready().
+ */
+bool plan_silence(struct plan *plan, const struct target *t, unsigned int bits);
 /* The marker used for ready, PROBE_COUNT: none. */
 enum probe plan_ready(const struct plan *plan);
 

@@ -33,16 +33,32 @@ static enum outcome quiet_outcome(const struct record *rec)
 	return OUTCOME_CLOSED;
 }
 
+/* Without errcode the exit status is all that tells a failure, which the client answers by leaving. */
+static bool client_left_first(const struct record *rec)
+{
+	if (!rec->gone_ns || !client_spoke(rec))
+		return false;
+	if (rec->no_errcode)
+		return !WEXITSTATUS(rec->exit_code);
+	return !rec->errcode_ns || rec->gone_ns <= rec->errcode_ns;
+}
+
+bool decode_ready_unseen(const struct record *rec)
+{
+	return !rec->ready && rec->exited && rec->exit_code == 0 && rec->start[PHASE_PREPARE];
+}
+
 enum outcome decode_outcome(const struct record *rec)
 {
 	if (rec->ready)
 		return rec->gone_ns ? OUTCOME_GAVE_UP : OUTCOME_READY;
+	if (decode_ready_unseen(rec))
+		return OUTCOME_READY;
 	if (!rec->exited)
 		return OUTCOME_NONE;
 	if (WIFSIGNALED(rec->exit_code) || WEXITSTATUS(rec->exit_code) == EXIT_STATUS_CRASH)
 		return OUTCOME_KILLED;
-	if (rec->gone_ns && client_spoke(rec) &&
-	    (!rec->errcode_ns || rec->gone_ns <= rec->errcode_ns))
+	if (client_left_first(rec))
 		return OUTCOME_GAVE_UP;
 	if (rec->errcode_ns || WEXITSTATUS(rec->exit_code))
 		return OUTCOME_FAILED;
@@ -97,6 +113,14 @@ static void decode_sums(const struct record *rec, uint64_t end_ns, struct conn *
 			(out->phases_present & (1u << PHASE_QUEUE));
 	out->wait_ns = out->total_ns +
 		       (out->phases_present & (1u << PHASE_QUEUE) ? out->phases_ns[PHASE_QUEUE] : 0);
+}
+
+void decode_as_ready_unseen(struct conn *c)
+{
+	c->outcome = OUTCOME_READY;
+	c->has_total = c->has_wait = c->has_client_gone = false;
+	c->phases_present &= (1u << PHASE_PREPARE) - 1;
+	c->sqlstate[0] = '\0';
 }
 
 /* The phase that holds the instant; queue when it lies before accept. */
@@ -233,4 +257,6 @@ void decode_conn(const struct record *rec, uint64_t now_ns, int64_t offset_ns, s
 	decode_within(rec, end_ns, out);
 	decode_lookups(rec, end_ns, out);
 	decode_pg(rec, out);
+	if (decode_ready_unseen(rec))
+		decode_as_ready_unseen(out);
 }

@@ -15,6 +15,15 @@
  */
 void decode_conn(const struct record *rec, uint64_t now_ns, int64_t offset_ns, struct conn *out);
 
+/*
+ * It got ready without the marker having fired: an exit status of 0 behind authentication comes only
+ * from an established session. Such a connection is told as ready, without total and wait.
+ */
+bool decode_ready_unseen(const struct record *rec);
+
+/* Makes such a one of a connection whose setup was thought to go on. */
+void decode_as_ready_unseen(struct conn *c);
+
 /* The outcome by the rules of the record alone; OUTCOME_NONE when it has not ended. */
 enum outcome decode_outcome(const struct record *rec);
 

@@ -16,6 +16,7 @@
 #include "capture/decode.h"
 #include "capture/library.h"
 #include "capture/packets.h"
+#include "capture/silence.h"
 #include "capture/sweep.h"
 #include "capture/trial.h"
 #include "pgdnstrace.skel.h"
@@ -37,6 +38,9 @@ struct live {
 	struct dns_watch *watch;
 	struct earlier earlier;
 	struct sweep sweep;
+	struct silence silence;
+	unsigned int silent; /* probes found silent and not told yet */
+	bool ready_was_silent; /* connections that passed the first marker unseen may still be listed */
 	/* during a drain */
 	event_sink sink;
 	void *ctx;
@@ -331,6 +335,7 @@ static int plan(struct live *l, const struct live_options *o, struct problem *pr
 	int err = plan_make(&l->plan, l->target, &wanted, problem);
 
 	l->target->session.missing_phases = l->plan.missing_phases;
+	l->skel->bss->no_errcode = !l->plan.use[PROBE_ERRCODE];
 	l->skel->bss->no_lookup_end = !l->plan.use[PROBE_GETNAMEINFO_RETURN];
 	return err;
 }
@@ -348,6 +353,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (l->watch)
 		dns_watch_tie(l->watch, &ev.conn);
 	sweep_ended(&l->sweep, &ev.conn);
+	l->silent |= silence_take(&l->silence, &l->plan, data);
 	return l->sink(l->ctx, &ev);
 }
 
@@ -457,27 +463,102 @@ int live_drain(struct live *l, event_sink sink, void *ctx)
 
 /* -- sweep --------------------------------------------------------------------------------------- */
 
-/* A reload is told once, with what it changed. */
+static bool passed_ready_unseen(const struct conn *c)
+{
+	return c->phase != PHASE_UNKNOWN && c->phase >= PHASE_PREPARE && c->in_phase_ns > NS_PER_S &&
+	       target_session_idle(c->host_pid);
+}
+
+/* Sessions in their life's second act that still count as in setup: the ready marker is silent. */
+static void listen_for_ready(struct live *l)
+{
+	enum probe ready = plan_ready(&l->plan);
+	unsigned int unseen = 0;
+
+	if (l->silence.settled >> ready & 1)
+		return;
+	for (size_t i = 0; i < l->sweep.count; i++)
+		unseen += passed_ready_unseen(&l->sweep.list[i]);
+	if (unseen >= SILENCE_CONNECTIONS)
+		l->silent |= silence_count(&l->silence, &l->plan, ready, unseen);
+}
+
+static void listen_for_clients(struct live *l)
+{
+	unsigned int unmet = __atomic_load_n(&l->skel->bss->unmet_clients, __ATOMIC_RELAXED);
+
+	if (unmet >= SILENCE_CONNECTIONS)
+		l->silent |= silence_count(&l->silence, &l->plan, PROBE_GETNAMEINFO_ENTER, unmet);
+}
+
+/* From now on such connections are told without their client; those until now were not told at all. */
+static void give_up_clients(struct live *l)
+{
+	__atomic_store_n(&l->skel->bss->keep_unmet, 1, __ATOMIC_SEQ_CST);
+	l->skel->bss->lost[LOSS_UNMET] = __atomic_load_n(&l->skel->bss->unmet_clients, __ATOMIC_SEQ_CST);
+}
+
+static void name_silent(struct live *l)
+{
+	if (!l->silent)
+		return;
+	l->ready_was_silent |= l->silent >> plan_ready(&l->plan) & 1;
+	if (l->silent >> PROBE_GETNAMEINFO_ENTER & 1)
+		give_up_clients(l);
+	if (plan_silence(&l->plan, l->target, l->silent) && attach_probe(l, plan_ready(&l->plan)))
+		log_warn("cannot probe the function that is tried instead: %s", strerror(errno));
+	l->silent = 0;
+}
+
+/* Told as ready, as decode_ready_unseen() does it for those that have ended. */
+static int tell_unseen(struct live *l, event_sink sink, void *ctx)
+{
+	int err = 0;
+
+	for (size_t i = 0; l->ready_was_silent && i < l->sweep.count && !err; i++) {
+		struct conn *c = &l->sweep.list[i];
+		struct event ev = { .type = EVENT_CONN, .at_ns = clock_real_ns() };
+		__u32 pid = (__u32)c->host_pid;
+
+		if (!passed_ready_unseen(c) ||
+		    bpf_map_delete_elem(bpf_map__fd(l->skel->maps.states), &pid))
+			continue;
+		decode_as_ready_unseen(c);
+		ev.conn = *c;
+		err = sink(ctx, &ev);
+	}
+	return err;
+}
+
+/* What is new since the last time; false: nothing. */
+static bool settings_changed(struct live *l, struct settings *changed)
+{
+	struct session *session = &l->target->session;
+	struct settings *known = &session->settings, now;
+
+	changed->missing_phases = l->plan.missing_phases & ~session->missing_phases;
+	session->missing_phases = l->plan.missing_phases;
+	if (target_settings(l->target, &now))
+		return changed->missing_phases;
+	changed->has_log_hostname = now.has_log_hostname &&
+				    now.log_hostname != known->log_hostname;
+	changed->has_log_line_prefix = now.has_log_line_prefix &&
+				       strcmp(now.log_line_prefix, known->log_line_prefix);
+	changed->has_printers = now.has_printers && now.printers != known->printers;
+	changed->printers = now.printers;
+	changed->log_hostname = now.log_hostname;
+	memcpy(changed->log_line_prefix, now.log_line_prefix, TEXT_LEN);
+	*known = now;
+	return changed->has_log_hostname || changed->has_log_line_prefix || changed->has_printers ||
+	       changed->missing_phases;
+}
+
+/* A reload, or a function found silent, is told once, with what it changed. */
 static int settings_event(struct live *l, event_sink sink, void *ctx)
 {
-	struct settings *known = &l->target->session.settings, now = { 0 };
 	struct event ev = { .type = EVENT_SETTINGS, .at_ns = clock_real_ns() };
 
-	if (target_settings(l->target, &now))
-		return 0;
-	ev.settings.has_log_hostname = now.has_log_hostname &&
-				       now.log_hostname != known->log_hostname;
-	ev.settings.has_log_line_prefix =
-		now.has_log_line_prefix && strcmp(now.log_line_prefix, known->log_line_prefix);
-	ev.settings.has_printers = now.has_printers && now.printers != known->printers;
-	if (!ev.settings.has_log_hostname && !ev.settings.has_log_line_prefix &&
-	    !ev.settings.has_printers)
-		return 0;
-	ev.settings.printers = now.printers;
-	ev.settings.log_hostname = now.log_hostname;
-	memcpy(ev.settings.log_line_prefix, now.log_line_prefix, TEXT_LEN);
-	*known = now;
-	return sink(ctx, &ev);
+	return settings_changed(l, &ev.settings) ? sink(ctx, &ev) : 0;
 }
 
 static int tick_event(struct live *l, event_sink sink, void *ctx)
@@ -522,14 +603,20 @@ static int sweep_event(struct live *l, event_sink sink, void *ctx)
 
 int live_sweep(struct live *l, event_sink sink, void *ctx)
 {
-	int err = settings_event(l, sink, ctx);
+	int err;
 
 	l->offset_ns = clock_offset_ns();
-	if (!err)
-		err = sweep_states(&l->sweep, bpf_map__fd(l->skel->maps.states), l->offset_ns);
+	err = sweep_states(&l->sweep, bpf_map__fd(l->skel->maps.states), l->offset_ns);
 	if (!err)
 		err = live_drain(l, sink, ctx);
+	if (!err)
+		err = tell_unseen(l, sink, ctx);
 	sweep_drop_ended(&l->sweep);
+	listen_for_ready(l);
+	listen_for_clients(l);
+	name_silent(l);
+	if (!err)
+		err = settings_event(l, sink, ctx);
 	if (!err)
 		err = earlier_list(&l->earlier, l->target, &l->sweep);
 	if (!err)

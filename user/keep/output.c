@@ -271,6 +271,7 @@ int output_reopen(struct output *o, struct stats *s)
 	o->ticked_ns = 0;
 	o->start.at_ns = now_ns;
 	o->start.start.settings = *stats_settings(s); /* as they are by now */
+	o->start.start.missing_phases = stats_session(s)->missing_phases;
 	return output_write(o, &o->start);
 }
 

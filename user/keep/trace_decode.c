@@ -170,6 +170,24 @@ static unsigned int take_spans(struct decoder *d, struct json_value *o, const ch
 	return present;
 }
 
+/* Names as bits; names we do not know are of a later version. */
+static unsigned int take_bits(struct decoder *d, struct json_value *o, const char *key,
+			      int (*parse)(const char *), int count)
+{
+	struct json_value *list = find_kind(d, o, key, JSON_IN_LIST);
+	unsigned int bits = 0;
+
+	for (struct json_value *v = child(list); v; v = v->next) {
+		int number = v->kind == JSON_IN_TEXT ? parse(v->text) : -EINVAL;
+
+		if (number == -EINVAL)
+			bad(d, key);
+		else if (number >= 0 && number < count)
+			bits |= 1u << number;
+	}
+	return bits;
+}
+
 /* A printer that we do not know is of a later version. */
 static void take_printers(struct decoder *d, struct json_value *o, struct settings *s)
 {
@@ -193,6 +211,7 @@ static void take_settings(struct decoder *d, struct json_value *o, struct settin
 	s->has_log_hostname = take_bool(d, o, "log_hostname", &s->log_hostname);
 	s->has_log_line_prefix = TAKE_TEXT(d, o, "log_line_prefix", s->log_line_prefix);
 	take_printers(d, o, s);
+	s->missing_phases = take_bits(d, o, "missing_phases", phase_parse, PHASE_COUNT);
 }
 
 static unsigned int take_list(struct decoder *d, struct json_value *o, const char *key, char *first,
@@ -228,24 +247,6 @@ static void take_resolver(struct decoder *d, struct json_value *o, struct resolv
 	take_bool(d, o, "nscd", &r->nscd);
 	take_bool(d, o, "nss_resolve", &r->nss_resolve);
 	TAKE_TEXT(d, o, "libc", r->libc);
-}
-
-/* Names as bits; names we do not know are of a later version. */
-static unsigned int take_bits(struct decoder *d, struct json_value *o, const char *key,
-			      int (*parse)(const char *), int count)
-{
-	struct json_value *list = find_kind(d, o, key, JSON_IN_LIST);
-	unsigned int bits = 0;
-
-	for (struct json_value *v = child(list); v; v = v->next) {
-		int number = v->kind == JSON_IN_TEXT ? parse(v->text) : -EINVAL;
-
-		if (number == -EINVAL)
-			bad(d, key);
-		else if (number >= 0 && number < count)
-			bits |= 1u << number;
-	}
-	return bits;
 }
 
 static void take_missing(struct decoder *d, struct json_value *o, struct session *s)

@@ -14,6 +14,15 @@ static void put_text(struct json_out *j, const char *key, const char *text)
 		json_put_text(j, key, text);
 }
 
+static void put_phases(struct json_out *j, unsigned int phases)
+{
+	json_put_open(j, "missing_phases", '[');
+	for (enum phase p = 0; p < PHASE_COUNT; p++)
+		if (phases >> p & 1)
+			json_put_text(j, NULL, phase_name(p));
+	json_put_close(j, ']');
+}
+
 static void put_settings(struct json_out *j, const char *key, const struct settings *s)
 {
 	json_put_open(j, key, '{');
@@ -28,6 +37,8 @@ static void put_settings(struct json_out *j, const char *key, const struct setti
 				json_put_text(j, NULL, printer_name(p));
 		json_put_close(j, ']');
 	}
+	if (s->missing_phases)
+		put_phases(j, s->missing_phases);
 	json_put_close(j, '}');
 }
 
@@ -62,11 +73,7 @@ static void put_resolver(struct json_out *j, const struct resolver *r)
 
 static void put_missing(struct json_out *j, const struct session *s)
 {
-	json_put_open(j, "missing_phases", '[');
-	for (enum phase p = 0; p < PHASE_COUNT; p++)
-		if (s->missing_phases >> p & 1)
-			json_put_text(j, NULL, phase_name(p));
-	json_put_close(j, ']');
+	put_phases(j, s->missing_phases);
 	if (s->missing_within) {
 		json_put_open(j, "missing_within", '[');
 		for (enum within w = 0; w < WITHIN_COUNT; w++)

@@ -46,6 +46,7 @@ struct settings {
 	char log_line_prefix[TEXT_LEN];
 	bool has_printers;
 	unsigned int printers; /* bit per enum printer: who shows a client's name */
+	unsigned int missing_phases; /* in EVENT_SETTINGS: found missing since the start, a bit per phase */
 };
 
 /* What a reload changed, on top of what was known. */

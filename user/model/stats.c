@@ -252,6 +252,7 @@ static void take_settings(struct stats *s, const struct event *ev)
 		hist_reset(&s->reload.since);
 	}
 	settings_apply(&s->settings, next);
+	s->session.missing_phases |= next->missing_phases;
 }
 
 int stats_event(struct stats *s, const struct filter *f, const struct event *ev)

@@ -17,6 +17,19 @@ int target_inner_pid(int pid)
 	return inner > 0 ? inner : pid;
 }
 
+/* Up to the title's end: blanks may follow, where the command line's own bytes were longer. */
+bool target_session_idle(int pid)
+{
+	static const char idle[] = " idle";
+	char title[1024];
+	ssize_t len = proc_read(pid, "cmdline", title, sizeof(title));
+
+	while (len > 0 && (title[len - 1] == ' ' || title[len - 1] == '\0'))
+		len--;
+	return len >= (ssize_t)sizeof(idle) - 1 &&
+	       !memcmp(title + len - (sizeof(idle) - 1), idle, sizeof(idle) - 1);
+}
+
 /* Field 22 of /proc/PID/stat counts clock ticks since boot; the name before it may hold blanks. */
 int64_t target_process_start(int pid)
 {

@@ -78,6 +78,8 @@ int target_untitled_children(const struct target *t, int *pids, int max);
 
 /* A process's number in its own PID namespace; pid itself when that cannot be read. */
 int target_inner_pid(int pid);
+/* A backend whose title says that it waits for its session's next query. */
+bool target_session_idle(int pid);
 /* When a process started, wall clock ns; 0 when it is gone. Known to 10 ms. */
 int64_t target_process_start(int pid);
 /* True when the postmaster runs under a seccomp filter, as containers do. */
