@@ -90,27 +90,35 @@ TEST(the_cap_holds_and_what_it_cut_off_is_known)
 	int64_t now_ns = EVENTS_T0 + (int64_t)MS(20000);
 	struct held h;
 
-	begin(SEC(60), 1 << 20);
+	begin(SEC(60), 200000);
 	put_conns(0, 20000);
 	h = held();
-	assert_true(backlog_bytes(backlog) <= 1 << 20);
-	assert_in_range(h.count, 500, 10000);
+	assert_true(backlog_bytes(backlog) <= 200000);
+	assert_in_range(h.count, 500, 19900);
 	assert_int_equal(backlog_cut_off(backlog, now_ns) + h.count, 20000);
 	assert_int_equal(backlog_from_ns(backlog, now_ns) + (int64_t)MS(1), h.first_ns);
 }
 
 TEST(what_was_cut_off_long_ago_is_not_missed)
 {
-	begin(SEC(60), 1 << 20);
+	begin(SEC(60), 200000);
 	put_conns(0, 20000);
 	assert_int_equal(backlog_cut_off(backlog, EVENTS_T0 + (int64_t)SEC(120)), 0);
 	assert_int_equal(backlog_from_ns(backlog, EVENTS_T0 + (int64_t)SEC(120)),
 			 EVENTS_T0 + (int64_t)SEC(60));
 }
 
+TEST(memory_is_a_fraction_of_the_lines)
+{
+	begin(SEC(60), 64 << 20);
+	put_conns(0, 20000);
+	assert_int_equal(held().count, 20000);
+	assert_true(backlog_bytes(backlog) < 20000 * 100);
+}
+
 TEST(a_filtered_connection_is_counted_without_its_line)
 {
-	begin(SEC(60), 1 << 20);
+	begin(SEC(60), 200000);
 	put_conn(EVENTS_T0, 1, false);
 	put_conn(EVENTS_T0, 2, true);
 	assert_int_equal(held().count, 2);
@@ -140,7 +148,7 @@ TEST(sweeps_are_not_held)
 {
 	struct event ev = { .type = EVENT_SWEEP };
 
-	begin(SEC(60), 1 << 20);
+	begin(SEC(60), 200000);
 	assert_int_equal(backlog_put(backlog, &ev, true), 0);
 	assert_int_equal(held().count, 0);
 }
@@ -155,7 +163,7 @@ TEST(an_error_of_the_taker_stops_it)
 {
 	int taken = 0;
 
-	begin(SEC(60), 1 << 20);
+	begin(SEC(60), 200000);
 	put_conns(0, 10);
 	assert_int_equal(backlog_each(backlog, stop, &taken), -ENOSPC);
 	assert_int_equal(taken, 3);
@@ -169,6 +177,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_is_older_expires_and_its_memory_goes, end_backlog),
 		cmocka_unit_test_teardown(the_cap_holds_and_what_it_cut_off_is_known, end_backlog),
 		cmocka_unit_test_teardown(what_was_cut_off_long_ago_is_not_missed, end_backlog),
+		cmocka_unit_test_teardown(memory_is_a_fraction_of_the_lines, end_backlog),
 		cmocka_unit_test_teardown(a_filtered_connection_is_counted_without_its_line,
 					  end_backlog),
 		cmocka_unit_test_teardown(settings_and_losses_of_what_expired_stay_true,

@@ -410,15 +410,15 @@ TEST(a_change_of_settings_is_before_within_or_after)
 
 TEST(what_the_memory_cap_cut_off_is_told)
 {
-	options.cap_bytes = 200000;
+	options.cap_bytes = 140000;
 	begin("hostname>500ms");
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < 20000; i++)
 		conn(20, MS(1));
 	conn(21, MS(600));
 	quiet(22, 40);
 	read_files();
 	assert_true(content.trigger.cut_off > 0);
-	assert_int_equal(content.trigger.cut_off + content.of[EVENT_CONN], 2001 + 10);
+	assert_int_equal(content.trigger.cut_off + content.of[EVENT_CONN], 20001 + 10);
 }
 
 TEST(a_filter_drops_lines_and_counts_them)

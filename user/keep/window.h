@@ -16,8 +16,8 @@
 #define WINDOW_AFTER_DEFAULT_NS  (60ULL * 1000000000)
 #define WINDOW_REACH_MAX_NS      (86400ULL * 1000000000) /* of --before and --after */
 #define WINDOW_KEEP_DEFAULT      10
-/* What is kept in memory before a trigger: some 40,000 connections; without --on, 5,000. */
-#define WINDOW_CAP_BYTES      (32 << 20)
+/* What is kept in memory before a trigger: some 100,000 connections; without --on, 25,000. */
+#define WINDOW_CAP_BYTES      (16 << 20)
 #define WINDOW_CAP_IDLE_BYTES (4 << 20)
 
 struct window_options {
