@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "model/hist.h"
+#include "model/slice.h"
 
 #define VALUES 20000
 
@@ -157,6 +158,36 @@ TEST(a_value_just_below_a_border_stays_below_it)
 	assert_int_equal(hist_percentile(&hist, 50), 2097151);
 }
 
+TEST(slices_merge_into_the_histogram_of_their_values)
+{
+	static struct hist both;
+	struct slice slices[3] = { 0 }, copy;
+	unsigned int seed = 13;
+
+	hist_reset(&hist);
+	hist_reset(&both);
+	for (int i = 0; i < VALUES; i++) {
+		uint64_t ns = i % 100 ? random_ns(&seed) : (uint64_t)i << 40;
+
+		hist_record(&both, ns);
+		assert_int_equal(slice_record(&slices[i % 3], ns), 0);
+	}
+	copy = slices[0];
+	assert_int_equal(slice_unshare(&copy), 0);
+	slice_record(&slices[0], 1);
+	slice_merge(&hist, &copy);
+	slice_merge(&hist, &slices[1]);
+	slice_merge(&hist, &slices[2]);
+	assert_memory_equal(&hist, &both, sizeof(both));
+	slice_reset(&slices[0]);
+	hist_reset(&hist);
+	slice_merge(&hist, &slices[0]);
+	assert_int_equal(hist.count, 0);
+	slice_free(&copy);
+	for (int i = 0; i < 3; i++)
+		slice_free(&slices[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +200,7 @@ int main(void)
 		cmocka_unit_test(powers_of_two_are_borders_of_buckets),
 		cmocka_unit_test(values_out_of_range_count_in_the_end_buckets),
 		cmocka_unit_test(a_value_just_below_a_border_stays_below_it),
+		cmocka_unit_test(slices_merge_into_the_histogram_of_their_values),
 	};
 
 	return cmocka_run_group_tests_name("hist", tests, NULL, NULL);

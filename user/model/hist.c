@@ -6,7 +6,7 @@
 #define SUB_BUCKETS (1U << HIST_SUB_BITS)
 
 /* Group 0 is linear up to 2^HIST_MIN_BITS, group n covers [2^(MIN_BITS+n-1), 2^(MIN_BITS+n)). */
-static unsigned int bucket_of(uint64_t ns)
+unsigned int hist_bucket(uint64_t ns)
 {
 	unsigned int exponent;
 
@@ -42,7 +42,7 @@ void hist_record(struct hist *h, uint64_t ns)
 		h->max_ns = ns;
 	h->count++;
 	h->sum_ns += ns;
-	h->buckets[bucket_of(ns)]++;
+	h->buckets[hist_bucket(ns)]++;
 }
 
 void hist_merge(struct hist *into, const struct hist *from)
@@ -92,16 +92,16 @@ uint64_t hist_percentile(const struct hist *h, double p)
 uint64_t hist_count_between(const struct hist *h, uint64_t from_ns, uint64_t to_ns)
 {
 	uint64_t count = 0;
-	unsigned int last = to_ns >> HIST_MAX_BITS ? HIST_BUCKETS : bucket_of(to_ns);
+	unsigned int last = to_ns >> HIST_MAX_BITS ? HIST_BUCKETS : hist_bucket(to_ns);
 
-	for (unsigned int i = bucket_of(from_ns); i < last; i++)
+	for (unsigned int i = hist_bucket(from_ns); i < last; i++)
 		count += h->buckets[i];
 	return count;
 }
 
 uint64_t hist_border(uint64_t ns)
 {
-	unsigned int bucket = bucket_of(ns);
+	unsigned int bucket = hist_bucket(ns);
 	uint64_t below = bucket_start(bucket), above = bucket_start(bucket + 1);
 
 	return ns - below <= above - ns ? below : above;

@@ -26,6 +26,8 @@ void hist_merge(struct hist *into, const struct hist *from);
 uint64_t hist_percentile(const struct hist *h, double p);
 /* Count of values in [from_ns, to_ns), exact when both are bucket borders (powers of two are). */
 uint64_t hist_count_between(const struct hist *h, uint64_t from_ns, uint64_t to_ns);
+/* The index of a value's bucket. */
+unsigned int hist_bucket(uint64_t ns);
 /* The bucket border nearest to ns, at most 1.6 % away from it (above 1 us). */
 uint64_t hist_border(uint64_t ns);
 

@@ -13,19 +13,15 @@ struct stats *stats_new(void)
 	return calloc(1, sizeof(struct stats));
 }
 
-static void free_hists(struct hist **hists)
-{
-	for (int i = 0; i < METRIC_COUNT; i++)
-		free(hists[i]);
-}
-
 void stats_free(struct stats *s)
 {
 	if (!s)
 		return;
-	free_hists(s->hists);
+	for (int i = 0; i < METRIC_COUNT; i++)
+		free(s->hists[i]);
 	for (int i = 0; i < SLOTS; i++)
-		free_hists(s->slots[i].hists);
+		for (int metric = 0; metric < METRIC_COUNT; metric++)
+			slice_free(&s->slots[i].slices[metric]);
 	stats_tables_free(s);
 	setup_list_free(&s->setup);
 	free(s);
@@ -60,7 +56,8 @@ struct stats *stats_clone(const struct stats *s)
 	*copy = *s;
 	err = unshare_hists(copy->hists);
 	for (int i = 0; i < SLOTS; i++)
-		err |= unshare_hists(copy->slots[i].hists);
+		for (int metric = 0; metric < METRIC_COUNT; metric++)
+			err |= slice_unshare(&copy->slots[i].slices[metric]);
 	err |= stats_tables_unshare(copy);
 	err |= setup_list_unshare(&copy->setup);
 	if (err == 0)
@@ -85,8 +82,7 @@ static struct slot *slot_at(struct stats *s, int64_t number)
 	slot->number = number;
 	memset(slot->outcomes, 0, sizeof(slot->outcomes));
 	for (int i = 0; i < METRIC_COUNT; i++)
-		if (slot->hists[i])
-			hist_reset(slot->hists[i]);
+		slice_reset(&slot->slices[i]);
 	return slot;
 }
 
@@ -144,7 +140,7 @@ static int add_metrics(struct stats *s, const struct conn *c)
 	for (int metric = 0; metric < METRIC_COUNT; metric++) {
 		if (!conn_metric(c, metric, &ns))
 			continue;
-		if (hist_add(&s->hists[metric], ns) < 0 || hist_add(&slot->hists[metric], ns) < 0)
+		if (hist_add(&s->hists[metric], ns) < 0 || slice_record(&slot->slices[metric], ns) < 0)
 			return -ENOMEM;
 		column->counts[metric][strip_row(ns)]++;
 	}
@@ -407,8 +403,8 @@ const struct hist *stats_hist(const struct stats *s, int metric, unsigned int mi
 	for (unsigned int back = 0; back < minutes * 60 / STRIP_SLOT_S; back++) {
 		const struct slot *slot = slot_recent(s, back);
 
-		if (slot && slot->hists[metric])
-			hist_merge(scratch, slot->hists[metric]);
+		if (slot)
+			slice_merge(scratch, &slot->slices[metric]);
 	}
 	return scratch;
 }
@@ -422,8 +418,8 @@ static uint64_t metric_sum(const struct stats *s, int metric, unsigned int minut
 	for (unsigned int back = 0; back < minutes * 60 / STRIP_SLOT_S; back++) {
 		const struct slot *slot = slot_recent(s, back);
 
-		if (slot && slot->hists[metric])
-			sum += slot->hists[metric]->sum_ns;
+		if (slot)
+			sum += slot->slices[metric].sum_ns;
 	}
 	return sum;
 }

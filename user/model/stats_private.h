@@ -3,15 +3,16 @@
 #ifndef PGDNSTRACE_STATS_PRIVATE_H
 #define PGDNSTRACE_STATS_PRIVATE_H
 
+#include "model/slice.h"
 #include "model/stats.h"
 
 #define SLOTS (STATS_MINUTES * 60 / STRIP_SLOT_S)
 
-/* Connections that ended within one slot of time; histograms exist once they hold a value. */
+/* Connections that ended within one slot of time. */
 struct slot {
 	int64_t number; /* wall clock / STRIP_SLOT_S; what differs from the one due is stale */
 	uint64_t outcomes[OUTCOME_COUNT];
-	struct hist *hists[METRIC_COUNT];
+	struct slice slices[METRIC_COUNT];
 };
 
 struct strip_column {
