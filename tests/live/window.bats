@@ -15,6 +15,7 @@ teardown_file() {
 
 setup() {
 	load ../lab/lab.bash
+	load ../lab/window.bash
 	DIR=$BATS_TEST_TMPDIR/windows
 	mkdir "$DIR"
 	lab_dns
@@ -28,32 +29,6 @@ teardown() {
 
 trace() {
 	lab_trace_start --pid "$(lab_pg_pid main)" -q --dir "$DIR" --before 3s --after 2s "$@"
-}
-
-# The window in DIR, once there is one with a name of its own.
-window() {
-	local files
-	files=("$DIR"/pgdnstrace-*Z.jsonl)
-	[[ -e ${files[0]} ]] && echo "${files[0]}"
-}
-
-being_written() {
-	compgen -G "$DIR/*.partial" >/dev/null
-}
-
-# Connections of a file that were accepted and over in the span, by session.
-sessions() {
-	jq -r --argjson from "$2" --argjson to "$3" '
-		def s: (sub("\\.[0-9]*Z$"; "Z") | fromdate) + (capture("(?<f>\\.[0-9]+)Z$").f | tonumber);
-		select(.type == "conn") | (.at | s) as $at |
-		select($at >= $from and $at + .total_us / 1e6 <= $to) | .session_id' "$1" | sort
-}
-
-# Seconds since 1970 at which a file begins or ends, moved by some.
-second_of() {
-	jq -r --arg type "$2" --argjson by "$3" '
-		select(.type == $type) | .at |
-		(sub("\\.[0-9]*Z$"; "Z") | fromdate) + (capture("(?<f>\\.[0-9]+)Z$").f | tonumber) + $by' "$1"
 }
 
 @test "a dead name server leaves one window with every connection of its span, the stuck ones too" {
