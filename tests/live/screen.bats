@@ -173,6 +173,14 @@ rows_grow() {
 	await '^ in [0-9]'
 }
 
+@test "w writes an incident window and says where" {
+	trace_in_term '' "--dir $BATS_TEST_TMPDIR --after 1s"
+	keys w
+	await 'writing .*/pgdnstrace-'
+	await 'incident window written'
+	[ "$(jq -r 'select(.type == "trigger") | .condition' "$BATS_TEST_TMPDIR"/pgdnstrace-*.jsonl)" = 'by hand' ]
+}
+
 @test "a pause holds the figures, a reset counts anew, a client narrows them" {
 	local held
 	trace_in_term
