@@ -1,5 +1,6 @@
 # make                build ./pgdnstrace          make unit       unit tests (no root)
 # make V=1            show the commands           make DEBUG=1    -O0 -g with sanitizers
+# make static         ./pgdnstrace-static, which needs no library where it runs
 # make install        DESTDIR= PREFIX=/usr/local  make clean
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
@@ -17,6 +18,12 @@ Q       := $(if $(filter 1,$(V)),,@)
 say      = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
 
 comma    := ,
+# another machine's libraries and compiler (tests/lab/sysroot says how): its .pc files, its paths
+ifdef SYSROOT
+export PKG_CONFIG_SYSROOT_DIR := $(SYSROOT)
+export PKG_CONFIG_LIBDIR := $(SYSROOT)/usr/lib/$(shell $(CC) -dumpmachine)/pkgconfig
+CFLAGS   += --sysroot=$(SYSROOT)
+endif
 LIBS     := libbpf libelf zlib ncursesw jansson capstone libcares libmicrohttpd
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-sign-compare
 OPTIMIZE := $(if $(filter 1,$(DEBUG)),-O0 -g3 -fsanitize=address$(comma)undefined,-O2 -g)
@@ -39,6 +46,27 @@ all: pgdnstrace
 pgdnstrace: $(OBJECTS)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# One file to copy to any host. libmicrohttpd speaks TLS by GnuTLS, which cannot be linked statically
+# on Debian (p11-kit has no archive) and which the metrics endpoint never asks for.
+STATIC_LIBS = $(shell $(PKGCONFIG) --static --libs $(filter-out libmicrohttpd,$(LIBS))) -lmicrohttpd -lm
+
+STATIC  ?= pgdnstrace-static
+
+static: $(STATIC)
+
+$(STATIC): $(OBJECTS) $(BUILD)/gnutls-unused.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(STATIC_LIBS)
+
+$(BUILD)/gnutls-unused.c: Makefile
+	$(Q)mkdir -p $(@D)
+	$(Q)nm -u $(shell $(CC) $(CFLAGS) -print-file-name=libmicrohttpd.a) 2>/dev/null | sort -u | \
+		sed -n 's/^ *U \(gnutls_[a-z0-9_]*\)$$/int \1(void);\nint \1(void) { return 0; }/p' >$@
+
+$(BUILD)/gnutls-unused.o: $(BUILD)/gnutls-unused.c
+	$(call say,CC,$<)
+	$(Q)$(CC) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
@@ -79,12 +107,12 @@ install: pgdnstrace
 	install -D -m 644 user/pgdnstrace.8 $(DESTDIR)$(PREFIX)/share/man/man8/pgdnstrace.8
 
 clean:
-	rm -rf $(BUILD) pgdnstrace pgdnstrace-static
+	rm -rf $(BUILD) pgdnstrace $(STATIC)
 
 format:
 	clang-format -i $(shell git ls-files '*.c' '*.h' ':!vmlinux')
 
 -include $(OBJECTS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/tests/unit/%.d)
 
-.PHONY: all unit install clean format
+.PHONY: all static unit install clean format
 .SECONDARY:

@@ -56,3 +56,33 @@ check_trace() {
 @test "kernel 7.x" {
 	check_kernel 7.x
 }
+
+# A root for arm64 with what tests/lab/kernel-check needs, and the tracer built for it in it.
+arm64_root() {
+	local root=$1
+	make -C "$LAB_ROOT" static BUILD=build-arm64 STATIC=build-arm64/pgdnstrace \
+		CC=aarch64-linux-gnu-gcc SYSROOT="$("$LAB_HOME/sysroot" arm64)" >&2
+	cp -al "$("$LAB_HOME/pgroot" --arch arm64 15 "$LAB_CACHE/pg-15-arm64-tools" bash coreutils \
+		grep sed findutils iproute2 procps util-linux mawk)" "$root"
+	lab_chroot_prepare "$root"
+	mkdir -p "$root/opt/pgdnstrace/tests"
+	cp -r "$LAB_HOME" "$root/opt/pgdnstrace/tests/"
+	cp "$LAB_ROOT/build-arm64/pgdnstrace" "$root/opt/pgdnstrace/"
+}
+
+@test "arm64, kernel 6.1" {
+	# next to the cache: its files are linked, not copied
+	root=$(mktemp -d "$LAB_CACHE/arm64.XXXXXX")
+	rmdir "$root"
+	arm64_root "$root"
+	"$LAB_HOME/vmrun" --arch arm64 --root "$root" 6.1 "cd /opt/pgdnstrace
+		uname -rm
+		tests/lab/kernel-check /" >"$BATS_TEST_TMPDIR/console"
+	echo "# kernel $(head -n 1 "$BATS_TEST_TMPDIR/console")" >&3
+	grep '^{' "$BATS_TEST_TMPDIR/console" >"$BATS_TEST_TMPDIR/trace"
+	check_trace "$BATS_TEST_TMPDIR/trace"
+}
+
+teardown() {
+	[[ -z ${root:-} ]] || rm -rf --one-file-system "$root"
+}

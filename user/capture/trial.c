@@ -104,7 +104,7 @@ bool trial_needed(void)
 int trial_return_probe(struct bpf_program *uretprobe, struct bpf_link **link)
 {
 	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = true);
-	size_t offset;
+	size_t offset = 0;
 	int err;
 
 	*link = NULL;

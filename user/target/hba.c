@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "target/hba.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "model/conn.h"
 #include "target/root.h"
 
 #define FILE_LEN  (1 << 20)
@@ -217,18 +218,20 @@ static bool is_keyword(const struct token *token)
 				  !strcmp(token->text, "samenet"));
 }
 
-/* What getaddrinfo takes as a number is an address; a name with a mask is no valid rule. */
+/* As getaddrinfo(AI_NUMERICHOST) decides, which a static program cannot call without libc's files. */
+static bool is_address(const char *text)
+{
+	struct in_addr v4;
+	struct addr parsed;
+
+	return inet_aton(text, &v4) || !addr_parse(text, &parsed);
+}
+
+/* A name with a mask is no valid rule. */
 static bool is_host_name(const struct token *token)
 {
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST, .ai_family = AF_UNSPEC }, *found = NULL;
-	int ret;
-
-	if (is_keyword(token) || !token->text[0] || strchr(token->text, '/'))
-		return false;
-	ret = getaddrinfo(token->text, NULL, &hints, &found);
-	if (!ret)
-		freeaddrinfo(found);
-	return ret == EAI_NONAME;
+	return token->text[0] && !is_keyword(token) && !strchr(token->text, '/') &&
+	       !is_address(token->text);
 }
 
 static bool is_host_rule(const struct rule *rule)
