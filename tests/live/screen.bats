@@ -146,7 +146,7 @@ rows_grow() {
 }
 
 @test "keys do what the help says" {
-	trace_in_term
+	trace_in_term '' "--dir $BATS_TEST_TMPDIR"
 	await '^.wait +[1-9]'
 	keys '?'
 	await '^help'
@@ -171,6 +171,13 @@ rows_grow() {
 	await '^ last 5m'
 	keys t
 	await '^ in [0-9]'
+	keys v
+	await_not '^.wait +[0-9]'
+	await '^[A-Z][A-Z ]+: '
+	keys x
+	await '^.wait +[0-9]'
+	keys w
+	await "writing .*pgdnstrace-.*\\.jsonl"
 }
 
 @test "w writes an incident window and says where" {
@@ -284,6 +291,8 @@ tracer_pid() {
 	before=$(state_under_a_command)
 	trace_in_term
 	kill -SEGV "$(tracer_pid)"
+	# at once, while its probes are taken away; or the shell has gone on with the terminal
+	wait_for 3 term_is "$before" && return
 	await '^ready> *$' 30
 	[ "$(state_under_a_command)" = "$before" ]
 }

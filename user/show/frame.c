@@ -166,7 +166,7 @@ void frame_draw(struct canvas *c, const struct frame_input *in)
 		part = area_part(&whole, 0, --bottom, c->width, 1);
 		frame_status(&part, in);
 	}
-	if (c->height > 3 && !in->desk->verdict) {
+	if (c->height > 3 && !in->desk->verdict && !in->desk->help) {
 		part = area_part(&whole, 0, y, c->width, verdict_rows(c));
 		frame_verdict(&part, in);
 		y += verdict_rows(c);

@@ -10,20 +10,15 @@
 
 static const struct {
 	const char *key, *does;
-	bool replay; /* in replay alone */
+	bool live, replay; /* where it means something */
 } keys[] = {
-	{ "q", "quit", false },
-	{ "?", "help", false },
-	{ "p", "pause", false },
-	{ "+-", "speed", true },
-	{ "j", "jump", true },
-	{ "[]", "10 s", true },
-	{ "r", "reset", false },
-	{ "t", "time", false },
-	{ "/", "client", false },
-	{ "s", "sort", false },
-	{ "tab", "table", false },
-	{ "\u2191\u2193", "phase", false },
+	{ "q", "quit", true, true },	 { "?", "help", true, true },
+	{ "p", "pause", true, true },	 { "+-", "speed", false, true },
+	{ "j", "jump", false, true },	 { "[]", "10 s", false, true },
+	{ "r", "reset", true, true },	 { "t", "time", true, true },
+	{ "/", "client", true, true },	 { "s", "sort", true, true },
+	{ "tab", "table", true, true },	 { "\u2191\u2193", "phase", true, true },
+	{ "v", "verdict", true, true },	 { "w", "write window", true, false },
 };
 
 static void draw_keys(const struct area *a, const struct desk *d)
@@ -33,7 +28,7 @@ static void draw_keys(const struct area *a, const struct desk *d)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const char *key = keys[i].key;
 
-		if (keys[i].replay && !d->replay)
+		if (d->replay ? !keys[i].replay : !keys[i].live)
 			continue;
 		if ((unsigned char)key[0] > 0x7f && !a->canvas->utf8)
 			key = "up/dn";

@@ -41,7 +41,7 @@ static struct columns columns_for(int width)
 	}
 	c.hist = x + 1;
 	c.hist_width = width - c.hist;
-	if (c.hist_width > 8 * AXIS_DECADES)
+	if (c.hist_width > 3 * AXIS_DECADES) /* each decade on columns of its own */
 		c.hist_width -= c.hist_width % AXIS_DECADES;
 	return c;
 }
