@@ -296,8 +296,12 @@ TEST(a_start_survives_the_way_through_a_file)
 	strcpy(s->data_directory, "/srv/\xc3\xbc");
 	strcpy(s->container, "pod-7");
 	strcpy(s->socket_directory, "/run/postgresql");
-	s->settings = (struct settings){ true, true, true, "%m [%p] ", true,
-					 1U << PRINTER_JSONLOG | 1U << PRINTER_TITLE };
+	s->settings = (struct settings){ .has_log_hostname = true,
+					 .log_hostname = true,
+					 .has_log_line_prefix = true,
+					 .log_line_prefix = "%m [%p] ",
+					 .has_printers = true,
+					 .printers = 1U << PRINTER_JSONLOG | 1U << PRINTER_TITLE };
 	s->resolver = (struct resolver){ .has = true,
 					 .host_count = 3,
 					 .hosts = { "files", "[NOTFOUND=return]", "dns" },

@@ -77,6 +77,7 @@ static const struct {
 	{ "FAILURES", "too_many", "53300 too_many_connections 6", "max_connections", "log_hostname_off" },
 	{ "PORT PROBES", "port_probes", "10 of 12 connections", "outcome=closed", "log_hostname_off" },
 	{ "NOTHING WRONG", "log_hostname_off", "10 connections took", "", "dead_dns" },
+	{ "NOTHING WRONG", "healthy", "30 connections took", "", "slow_dns" },
 	{ "NO CONNECTION YET", "silence", "Accept queue 0 of", "", "stuck" },
 };
 
@@ -237,6 +238,44 @@ TEST(a_name_server_that_is_silent_on_the_wire_is_named)
 	stats_free(s);
 }
 
+TEST(a_trace_of_long_connections_says_what_was_said_when_all_were_known)
+{
+	struct stats *s = stats_new();
+	struct event ev = event_start(EVENTS_T0);
+	static struct verdict v;
+
+	strcpy(ev.start.filter, "longer-than=200ms");
+	feed(s, &ev);
+	feed_conn(s, EVENTS_T0 + 1, conn_gave_up("10.0.0.1", 1, SEC(5), SEC(10)));
+	ev = (struct event){ .type = EVENT_END, .at_ns = EVENTS_T0 + (int64_t)SEC(1) };
+	ev.end.verdict_count = 1;
+	strcpy(ev.end.verdict[0], "REVERSE DNS: 1 of 5000 log_hostname lookups took 10.0s.");
+	feed(s, &ev);
+	verdict_build(s, &v);
+	assert_int_equal(v.count, 1);
+	assert_string_equal(v.findings[0].title, "REVERSE DNS");
+	assert_string_equal(v.findings[0].text, "1 of 5000 log_hostname lookups took 10.0s.");
+	assert_non_null(strstr(v.findings[0].advice, "log_hostname=off"));
+	stats_free(s);
+}
+
+TEST(what_was_lost_is_said_with_the_option_that_helps)
+{
+	struct stats *s = stats_new();
+	struct event ev = event_start(EVENTS_T0);
+	static struct verdict v;
+
+	feed(s, &ev);
+	feed_conn(s, EVENTS_T0 + 1, conn_ready("10.0.0.1", 1, US(5)));
+	ev = event_tick(EVENTS_T0 + 2, 99, 0);
+	feed(s, &ev);
+	verdict_build(s, &v);
+	assert_string_equal(v.findings[0].title, "RECORDS LOST");
+	assert_non_null(strstr(v.findings[0].text, "99 of 100"));
+	assert_non_null(strstr(v.findings[0].advice, "--ring"));
+	stats_free(s);
+}
+
 TEST(a_prefix_is_read_as_postgresql_reads_it)
 {
 	assert_true(log_prefix_uses("%m [%p] %h ", 'h'));
@@ -264,6 +303,8 @@ int main(void)
 		cmocka_unit_test(nothing_printing_the_name_is_said),
 		cmocka_unit_test(a_hostile_name_is_text_and_never_advice),
 		cmocka_unit_test(a_name_server_that_is_silent_on_the_wire_is_named),
+		cmocka_unit_test(a_trace_of_long_connections_says_what_was_said_when_all_were_known),
+		cmocka_unit_test(what_was_lost_is_said_with_the_option_that_helps),
 		cmocka_unit_test(a_prefix_is_read_as_postgresql_reads_it),
 	};
 

@@ -218,6 +218,40 @@ static void nothing_wrong(const struct evidence *e, struct finding *f)
 	    100 * share_of(e, METRIC_PHASE(most)));
 }
 
+static const char *advice_for(const struct verdict *v, const char *title)
+{
+	for (unsigned int i = 0; i < v->count; i++)
+		if (!strcmp(v->findings[i].title, title))
+			return v->findings[i].advice;
+	return "";
+}
+
+/*
+ * A trace without its short connections would make every figure look worse than it was: there the
+ * words count that were written when all were known. Advice carries no figure.
+ */
+static void take_recorded(const struct end *end, struct verdict *v)
+{
+	struct verdict now = *v;
+
+	v->count = 0;
+	for (unsigned int i = 0; i < end->verdict_count && i < VERDICT_MAX; i++) {
+		struct finding *f = &v->findings[v->count];
+		size_t title_len = strcspn(end->verdict[i], ":");
+
+		if (title_len >= sizeof(f->title) || strncmp(end->verdict[i] + title_len, ": ", 2))
+			continue;
+		*f = (struct finding){ .weight = VERDICT_MAX - i };
+		snprintf(f->title, sizeof(f->title), "%.*s", (int)title_len, end->verdict[i]);
+		snprintf(f->text, sizeof(f->text), "%.*s", (int)sizeof(f->text) - 1,
+			 end->verdict[i] + title_len + 2);
+		snprintf(f->advice, sizeof(f->advice), "%s", advice_for(&now, f->title));
+		v->count++;
+	}
+	if (v->count == 0)
+		*v = now;
+}
+
 void verdict_build(struct stats *s, struct verdict *v)
 {
 	struct evidence e = gather(s);
@@ -232,6 +266,8 @@ void verdict_build(struct stats *s, struct verdict *v)
 	}
 	if (v->count == 0)
 		nothing_wrong(&e, &v->findings[v->count++]);
+	if (stats_end(s) && filter_text_drops_short(stats_session(s)->filter))
+		take_recorded(stats_end(s), v);
 }
 
 const char *verdict_line(const struct finding *f, char *buf, size_t len)

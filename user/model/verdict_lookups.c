@@ -168,8 +168,8 @@ bool find_reverse_dns(const struct evidence *e, struct finding *f)
 		    duration_format(hist_percentile(&a.all, 99), p99),
 		    100 * seconds(a.all.sum_ns) / e->total_s);
 	}
-	say_printers(e, f);
 	say_gave_up(e, f, PHASE_HOSTNAME);
+	say_printers(e, f);
 	advise_off(e, f, &a);
 	return true;
 }
