@@ -211,6 +211,24 @@ TEST(a_hostile_name_is_text_and_never_advice)
 	stats_free(s);
 }
 
+TEST(half_of_the_lookups_slow_is_told_as_two_humps)
+{
+	struct stats *s = stats_new();
+	static struct verdict v;
+
+	for (int i = 0; i < 20; i++) {
+		struct conn c = conn_ready("10.0.0.1", i + 1, i % 2 ? SEC(5) : MS(3));
+
+		conn_add_lookup(&c, RESULT_NAME, 0, c.phases_ns[PHASE_HOSTNAME]);
+		feed_conn(s, EVENTS_T0, c);
+	}
+	verdict_build(s, &v);
+	assert_string_equal(v.findings[0].title, "REVERSE DNS");
+	assert_non_null(strstr(v.findings[0].text,
+			       "10 of 20 log_hostname lookups took 5.0s, the others 3.0ms."));
+	stats_free(s);
+}
+
 /* The same trouble as the finding NAME SERVER guesses from durations, seen on the wire. */
 TEST(a_name_server_that_is_silent_on_the_wire_is_named)
 {
@@ -302,6 +320,7 @@ int main(void)
 		cmocka_unit_test(a_socket_directory_that_needs_quoting_is_left_out),
 		cmocka_unit_test(nothing_printing_the_name_is_said),
 		cmocka_unit_test(a_hostile_name_is_text_and_never_advice),
+		cmocka_unit_test(half_of_the_lookups_slow_is_told_as_two_humps),
 		cmocka_unit_test(a_name_server_that_is_silent_on_the_wire_is_named),
 		cmocka_unit_test(a_trace_of_long_connections_says_what_was_said_when_all_were_known),
 		cmocka_unit_test(what_was_lost_is_said_with_the_option_that_helps),

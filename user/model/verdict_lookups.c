@@ -88,10 +88,23 @@ static const char *slow_text(const struct hist *h, char *buf, size_t len)
 	return buf;
 }
 
+/* Two humps: the median of those that were not slow, when they are more than a few. */
+static const char *others_text(const struct hist *h, uint64_t slow, char *buf, size_t len)
+{
+	uint64_t others = h->count - slow;
+	char took[DURATION_TEXT_LEN];
+
+	buf[0] = '\0';
+	if (others * 20 >= h->count)
+		snprintf(buf, len, ", the other%s %s", others == 1 ? "" : "s",
+			 duration_format(hist_percentile(h, 50.0 * others / h->count), took));
+	return buf;
+}
+
 static void say_slow(struct finding *f, const char *whose, const struct asked *a)
 {
 	uint64_t slow = hist_above(&a->all, SLOW_NS);
-	char took[64], oldest[DURATION_TEXT_LEN], now[80] = "";
+	char took[64], others[48], oldest[DURATION_TEXT_LEN], now[80] = "";
 
 	duration_format(a->oldest_ns, oldest);
 	if (a->pending)
@@ -102,8 +115,9 @@ static void say_slow(struct finding *f, const char *whose, const struct asked *a
 		    (unsigned long long)a->pending, whose, a->pending == 1 ? "" : "s",
 		    a->pending == 1 ? "s" : "", oldest);
 	else
-		say(f, "%llu of %llu %s lookups took %s%s.", (unsigned long long)slow,
-		    (unsigned long long)a->all.count, whose, slow_text(&a->all, took, sizeof(took)), now);
+		say(f, "%llu of %llu %s lookups took %s%s%s.", (unsigned long long)slow,
+		    (unsigned long long)a->all.count, whose, slow_text(&a->all, took, sizeof(took)),
+		    others_text(&a->all, slow, others, sizeof(others)), now);
 }
 
 /* Whole tries of the resolver, when that is what the slow ones come to. */
