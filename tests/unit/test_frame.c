@@ -72,6 +72,12 @@ FRAME_TEST(a_large_screen_shows_in_setup_over_time_and_tables_at_once)
 	assert_frame(120, 40, true, "frame_120x40");
 }
 
+FRAME_TEST(a_very_large_screen_shows_lookups_too)
+{
+	(void)state;
+	assert_frame(200, 60, true, "frame_200x60");
+}
+
 FRAME_TEST(a_small_screen_shows_phases_and_who_waits)
 {
 	(void)state;
@@ -300,6 +306,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(eighty_by_24_shows_everything_that_matters),
 		CASE(a_large_screen_shows_in_setup_over_time_and_tables_at_once),
+		CASE(a_very_large_screen_shows_lookups_too),
 		CASE(a_small_screen_shows_phases_and_who_waits),
 		CASE(without_utf8_the_bars_are_ascii),
 		CASE(the_verdict_in_full_tells_what_to_do),

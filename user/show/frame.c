@@ -104,20 +104,33 @@ static enum panel table_panel(const struct desk *d)
 	return d->panel;
 }
 
-/* Two rows: histogram and strip; in setup and the table. */
+/* In setup, the table, and on wide screens the lookups (or the failures) beside it. */
+static void draw_lists(const struct area *a, const struct frame_input *in)
+{
+	bool wide = a->width >= 150;
+	int first = wide ? a->width / 4 : a->width / 2, second = (a->width - first) / 2;
+	enum panel panel = table_panel(in->desk);
+	struct area setup = area_part(a, 0, 0, first - 1, a->height);
+	struct area table = area_part(a, first + 1, 0, wide ? second - 2 : a->width, a->height);
+	struct area more = area_part(a, first + second + 1, 0, a->width, a->height);
+
+	frame_panel(&setup, in, PANEL_SETUP);
+	frame_panel(&table, in, panel);
+	if (wide)
+		frame_panel(&more, in, panel == PANEL_LOOKUPS ? PANEL_FAILURES : PANEL_LOOKUPS);
+}
+
+/* Two rows: histogram and strip; lists. */
 static void draw_large(const struct area *a, const struct frame_input *in)
 {
 	int upper = a->height / 2, half = a->width / 2;
-	int third = a->width >= 150 ? a->width / 4 : half;
 	struct area chart = area_part(a, 0, 0, half - 1, upper - 1);
 	struct area time = area_part(a, half + 1, 0, a->width, upper - 1);
-	struct area setup = area_part(a, 0, upper, third - 1, a->height);
-	struct area table = area_part(a, third + 1, upper, a->width, a->height);
+	struct area lists = area_part(a, 0, upper, a->width, a->height);
 
 	frame_chart(&chart, in);
 	frame_panel(&time, in, PANEL_TIME);
-	frame_panel(&setup, in, PANEL_SETUP);
-	frame_panel(&table, in, table_panel(in->desk));
+	draw_lists(&lists, in);
 }
 
 /* On small screens total, dns and tls are rows one scrolls to. */

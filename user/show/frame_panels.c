@@ -200,8 +200,9 @@ static void draw_lookup_row(const struct area *a, const struct frame_input *in, 
 
 	if (row->result == RESULT_FAILED)
 		eai_name(row->code, code);
-	snprintf(what, sizeof(what), "%s %s %s", asker_name(row->by),
-		 row->result == RESULT_PENDING ? "cut off" : result_name(row->result), code);
+	snprintf(what, sizeof(what), "%s%s%s %s %s",
+		 row->result == RESULT_PENDING ? "cut off" : result_name(row->result),
+		 code[0] ? " " : "", code, asker_name(row->by), direction_name(row->kind));
 	area_name(a, 1, y, a->width - 22, style, what);
 	area_put_right(a, a->width - 14, y, STYLE_NORMAL, frame_count(row->dur.count, text));
 	area_put_right(a, a->width - 7, y, STYLE_NORMAL, frame_percentile(in, &row->dur, 50, text));
