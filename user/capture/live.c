@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "capture/attach.h"
+#include "capture/compare.h"
 #include "capture/decode.h"
 #include "capture/library.h"
 #include "capture/packets.h"
@@ -38,6 +39,7 @@ struct live {
 	struct dns_watch *watch;
 	struct earlier earlier;
 	struct sweep sweep;
+	struct compare compare; /* with PostgreSQL 18's own timings */
 	struct silence silence;
 	unsigned int silent; /* probes found silent and not told yet */
 	bool ready_was_silent; /* connections that passed the first marker unseen may still be listed */
@@ -353,6 +355,7 @@ static int on_record(void *ctx, void *data, size_t size)
 	if (l->watch)
 		dns_watch_tie(l->watch, &ev.conn);
 	sweep_ended(&l->sweep, &ev.conn);
+	compare_add(&l->compare, &ev.conn);
 	l->silent |= silence_take(&l->silence, &l->plan, data);
 	return l->sink(l->ctx, &ev);
 }
@@ -631,7 +634,11 @@ int live_sweep(struct live *l, event_sink sink, void *ctx)
 
 int live_freeze(struct live *l, event_sink sink, void *ctx)
 {
+	int err;
+
 	__atomic_store_n(&l->skel->bss->frozen, 1, __ATOMIC_SEQ_CST);
 	usleep(1000); /* programs that were past the check */
-	return live_sweep(l, sink, ctx);
+	err = live_sweep(l, sink, ctx);
+	compare_log(&l->compare);
+	return err;
 }
