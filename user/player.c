@@ -14,7 +14,7 @@
 #include "capture/replay.h"
 
 #define FRAME_MS  100
-#define FEED_NS	  (50 * NS_PER_MS) /* between two looks at the keys */
+#define FEED_NS   (50 * NS_PER_MS) /* between two looks at the keys */
 #define TAIL_SIZE (64 * 1024)
 
 struct player {
@@ -24,7 +24,7 @@ struct player {
 	struct replay *replay;
 	struct event ahead; /* the next one, when has_ahead */
 	bool has_ahead, over;
-	int64_t now_ns; /* where the replay stands */
+	int64_t now_ns;   /* where the replay stands */
 	uint64_t mono_ns; /* when it stood there */
 	char *message;
 	size_t message_len;
@@ -188,8 +188,8 @@ static void say_end(struct player *pl)
 		return;
 	pl->desk->paused = true;
 	desk_message(pl->desk, replay_complete(pl->replay) ? LOG_INFO : LOG_WARN,
-		     replay_complete(pl->replay) ? "end of the trace" :
-						   "the trace was cut off here: it has no end");
+		     replay_complete(pl->replay) ? "end of the trace"
+						 : "the trace was cut off here: it has no end");
 }
 
 static int open_signals(void)

@@ -60,7 +60,8 @@ int filter_add(struct filter *f, const char *text, char *err, size_t err_len)
 
 	if (key < 0) {
 		snprintf(err, err_len,
-			 "'%s' is not KEY=VALUE with a KEY of client, user, database, application or outcome",
+			 "'%s' is not KEY=VALUE with a KEY of client, user, database, application "
+			 "or outcome",
 			 text);
 		return -EINVAL;
 	}

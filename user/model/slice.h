@@ -11,10 +11,10 @@
 struct slice {
 	uint64_t count, sum_ns, min_ns, max_ns;
 	unsigned int first, span; /* buckets[] are these of a struct hist's */
-	uint32_t *buckets; /* NULL: never used */
+	uint32_t *buckets;        /* NULL: never used */
 };
 
-void slice_reset(struct slice *s); /* keeps the memory for the next time */
+void slice_reset(struct slice *s);              /* keeps the memory for the next time */
 int slice_record(struct slice *s, uint64_t ns); /* 0 or -ENOMEM */
 void slice_merge(struct hist *into, const struct slice *from);
 /* Gives a copied struct memory of its own: 0 or -ENOMEM, and then it is empty. */

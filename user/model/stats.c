@@ -140,7 +140,8 @@ static int add_metrics(struct stats *s, const struct conn *c)
 	for (int metric = 0; metric < METRIC_COUNT; metric++) {
 		if (!conn_metric(c, metric, &ns))
 			continue;
-		if (hist_add(&s->hists[metric], ns) < 0 || slice_record(&slot->slices[metric], ns) < 0)
+		if (hist_add(&s->hists[metric], ns) < 0 ||
+		    slice_record(&slot->slices[metric], ns) < 0)
 			return -ENOMEM;
 		column->counts[metric][strip_row(ns)]++;
 	}

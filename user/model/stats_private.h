@@ -32,7 +32,7 @@ struct key_table {
 #define ADDRESS_SLOTS (2 * ADDRESS_ROWS)
 struct address_table {
 	size_t count;
-	uint16_t slots[ADDRESS_SLOTS]; /* row + 1; 0: free */
+	uint16_t slots[ADDRESS_SLOTS];             /* row + 1; 0: free */
 	struct address_row rows[ADDRESS_ROWS + 1]; /* and that of all others */
 	const struct address_row *order[ADDRESS_ROWS + 1];
 };
@@ -66,7 +66,7 @@ struct stats {
 
 	uint64_t outcomes[OUTCOME_COUNT], filtered;
 	uint64_t section[OUTCOME_COUNT]; /* since the last start */
-	uint64_t lost_before; /* of the sections before the last start */
+	uint64_t lost_before;            /* of the sections before the last start */
 	uint64_t ended_in[OUTCOME_COUNT][PHASE_COUNT + 1];
 
 	struct hist *hists[METRIC_COUNT];
@@ -94,7 +94,8 @@ struct stats {
 /* Tables, failures and lookups of one ended connection that the filter lets pass. */
 int stats_tables_add(struct stats *s, const struct conn *c);
 void stats_tables_free(struct stats *s);
-/* For a copy of the struct that must not share what the pointers lead to; NULLs what it cannot copy. */
+/* For a copy of the struct that must not share what the pointers lead to; NULLs what it cannot
+ * copy. */
 int stats_tables_unshare(struct stats *s);
 int setup_list_unshare(struct setup_list *l);
 void stats_reverse_add(struct stats *s, const struct conn *c);

@@ -24,7 +24,8 @@ void axis_count(const struct hist *h, int columns, uint64_t *counts)
 {
 	for (int i = 0; i < columns; i++) {
 		uint64_t from = i == 0 ? 0 : hist_border(axis_from_ns(i, columns));
-		uint64_t to = i == columns - 1 ? UINT64_MAX : hist_border(axis_from_ns(i + 1, columns));
+		uint64_t to =
+			i == columns - 1 ? UINT64_MAX : hist_border(axis_from_ns(i + 1, columns));
 
 		counts[i] = h->count ? hist_count_between(h, from, to) : 0;
 	}

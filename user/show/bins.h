@@ -8,10 +8,10 @@
 
 #include "model/hist.h"
 
-#define BINS	       33
+#define BINS          33
 #define BIN_LABEL_LEN 32
 
-uint64_t bin_from_ns(unsigned int bin); /* as its label says, 0 for the first */
+uint64_t bin_from_ns(unsigned int bin);             /* as its label says, 0 for the first */
 const char *bin_label(unsigned int bin, char *buf); /* "2-4ms"; buf holds BIN_LABEL_LEN */
 void bins_count(const struct hist *h, uint64_t counts[BINS]);
 

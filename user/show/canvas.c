@@ -117,8 +117,7 @@ void area_put_right(const struct area *a, int x, int y, enum style style, const 
 	area_put(a, x - safe_columns(text), y, style, text);
 }
 
-void area_name(const struct area *a, int x, int y, int columns, enum style style,
-	       const char *name)
+void area_name(const struct area *a, int x, int y, int columns, enum style style, const char *name)
 {
 	char safe[512];
 
@@ -141,7 +140,8 @@ uint32_t canvas_bar_up(const struct canvas *c, int level)
 {
 	if (level <= 0)
 		return ' ';
-	return c->utf8 ? 0x2580 + clamp(level, 1, 8) : (uint32_t)"._-:=+*#"[clamp(level, 1, 8) - 1];
+	return c->utf8 ? 0x2580 + clamp(level, 1, 8)
+		       : (uint32_t) "._-:=+*#"[clamp(level, 1, 8) - 1];
 }
 
 uint32_t canvas_bar_right(const struct canvas *c, int level)

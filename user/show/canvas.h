@@ -16,9 +16,9 @@ enum style {
 	STYLE_DIM, /* labels, rules */
 	STYLE_TITLE,
 	STYLE_GOOD,
-	STYLE_BAR, /* fast */
+	STYLE_BAR,  /* fast */
 	STYLE_WARN, /* slow: 100 ms and more; and settings that cost */
-	STYLE_BAD, /* 1 s and more; gave up, lost */
+	STYLE_BAD,  /* 1 s and more; gave up, lost */
 	STYLE_SELECTED,
 	STYLE_KEY, /* in the footer */
 	STYLE_COUNT,
@@ -53,8 +53,7 @@ int area_put(const struct area *a, int x, int y, enum style style, const char *t
 __attribute__((format(printf, 5, 6))) int area_printf(const struct area *a, int x, int y,
 						      enum style style, const char *format, ...);
 /* Hostile text: made safe, cut to so many columns, the rest left blank. */
-void area_name(const struct area *a, int x, int y, int columns, enum style style,
-	       const char *name);
+void area_name(const struct area *a, int x, int y, int columns, enum style style, const char *name);
 /* Text that ends left of column x. */
 void area_put_right(const struct area *a, int x, int y, enum style style, const char *text);
 void area_char(const struct area *a, int x, int y, enum style style, uint32_t character);

@@ -23,7 +23,7 @@ const char *panel_name(enum panel p); /* "in setup", "client" */
 /* Orders of the tables by key. */
 #define SORTS(X)                                                                                   \
 	X(WAIT, "wait")                                                                            \
-	X(CONNECTIONS, "count")                                                                          \
+	X(CONNECTIONS, "count")                                                                    \
 	X(P99, "p99")                                                                              \
 	X(NOT_READY, "not ready")                                                                  \
 	X(NAME, "name")
@@ -53,13 +53,13 @@ enum desk_key {
 enum desk_wish {
 	WISH_NOTHING,
 	WISH_QUIT,
-	WISH_PAUSE, /* paused changed: hold the figures still, or let them go */
-	WISH_RESET, /* count from now on */
+	WISH_PAUSE,  /* paused changed: hold the figures still, or let them go */
+	WISH_RESET,  /* count from now on */
 	WISH_WINDOW, /* live: write an incident window */
 	WISH_FILTER, /* typed has the client, "" for all */
-	WISH_SPEED, /* replay: speed changed */
-	WISH_JUMP, /* replay: typed has the time */
-	WISH_STEP, /* replay: step_s seconds on or back */
+	WISH_SPEED,  /* replay: speed changed */
+	WISH_JUMP,   /* replay: typed has the time */
+	WISH_STEP,   /* replay: step_s seconds on or back */
 };
 
 enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_JUMP };
@@ -70,16 +70,16 @@ enum prompt { PROMPT_NONE, PROMPT_FILTER, PROMPT_JUMP };
 struct desk {
 	int metric; /* selected in the table of phases */
 	enum panel panel;
-	bool tables_only; /* in setup and over time are on view anyhow: tab skips them */
+	bool tables_only;     /* in setup and over time are on view anyhow: tab skips them */
 	unsigned int minutes; /* 0: all, 1 or 5 */
 	enum sort sort;
-	unsigned int scroll; /* rows of the panel */
+	unsigned int scroll;        /* rows of the panel */
 	bool paused, help, verdict; /* verdict: in full, with what to do */
 
 	enum prompt prompt;
 	char typed[64];
 
-	char filter[64]; /* in force, "" : none */
+	char filter[64];  /* in force, "" : none */
 	int64_t since_ns; /* the figures count from here; 0: from the start */
 
 	bool replay;

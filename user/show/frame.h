@@ -10,10 +10,10 @@
 #include "show/desk.h"
 
 struct frame_input {
-	struct stats *shown; /* since the reset, or through the filter; sorted in place */
+	struct stats *shown;       /* since the reset, or through the filter; sorted in place */
 	const struct stats *whole; /* everything: losses, queue, settings; may be the same */
 	const struct desk *desk;
-	int64_t now_ns; /* wall clock: ages tick with it */
+	int64_t now_ns;      /* wall clock: ages tick with it */
 	bool no_percentiles; /* the trace at hand holds long connections only */
 };
 

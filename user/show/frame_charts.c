@@ -60,8 +60,7 @@ static void draw_bars(const struct area *a, const struct hist *h)
 	for (int i = 0; i < columns; i++)
 		most = counts[i] > most ? counts[i] : most;
 	for (int i = 0; i < columns && most > 0; i++)
-		draw_column(a, i, a->height, counts[i], most,
-			    axis_style(axis_from_ns(i, columns)));
+		draw_column(a, i, a->height, counts[i], most, axis_style(axis_from_ns(i, columns)));
 }
 
 /* Every decade on a column of its own, where there is room. */
@@ -73,8 +72,7 @@ static int chart_columns(int width)
 void frame_chart(const struct area *a, const struct frame_input *in)
 {
 	struct hist scratch;
-	const struct hist *h =
-		stats_hist(in->shown, in->desk->metric, in->desk->minutes, &scratch);
+	const struct hist *h = stats_hist(in->shown, in->desk->metric, in->desk->minutes, &scratch);
 	struct area plot = area_part(a, 1, 1, chart_columns(a->width - 2), a->height - 2), bars;
 	char more[16];
 
@@ -159,7 +157,8 @@ static void draw_strip_row(const struct area *a, const struct strip *s, int row,
 	if (row > s->bottom)
 		duration_format(row_from_ns(row), label);
 	else
-		snprintf(label, sizeof(label), "<%.8s", duration_format(row_from_ns(row + 1), above));
+		snprintf(label, sizeof(label), "<%.8s",
+			 duration_format(row_from_ns(row + 1), above));
 	area_put_right(a, LABEL_COLUMNS, y, STYLE_DIM, label);
 	for (unsigned int i = 0; i < s->columns; i++)
 		area_char(a, x + i, y, axis_style(row_from_ns(row)),

@@ -12,13 +12,13 @@ static const struct {
 	const char *key, *does;
 	bool live, replay; /* where it means something */
 } keys[] = {
-	{ "q", "quit", true, true },	 { "?", "help", true, true },
-	{ "p", "pause", true, true },	 { "+-", "speed", false, true },
-	{ "j", "jump", false, true },	 { "[]", "10 s", false, true },
-	{ "r", "reset", true, true },	 { "t", "time", true, true },
-	{ "/", "client", true, true },	 { "s", "sort", true, true },
-	{ "tab", "table", true, true },	 { "\u2191\u2193", "phase", true, true },
-	{ "v", "verdict", true, true },	 { "w", "write window", true, false },
+	{ "q", "quit", true, true },    { "?", "help", true, true },
+	{ "p", "pause", true, true },   { "+-", "speed", false, true },
+	{ "j", "jump", false, true },   { "[]", "10 s", false, true },
+	{ "r", "reset", true, true },   { "t", "time", true, true },
+	{ "/", "client", true, true },  { "s", "sort", true, true },
+	{ "tab", "table", true, true }, { "\u2191\u2193", "phase", true, true },
+	{ "v", "verdict", true, true }, { "w", "write window", true, false },
 };
 
 static void draw_keys(const struct area *a, const struct desk *d)
@@ -42,10 +42,10 @@ static void draw_keys(const struct area *a, const struct desk *d)
 static void draw_prompt(const struct area *a, const struct desk *d)
 {
 	int x = area_put(a, 0, 0, STYLE_TITLE,
-			 d->prompt == PROMPT_FILTER ?
-				 (a->width < 60 ? "client: " :
-						  "client (address or network, empty for all): ") :
-				 (a->width < 60 ? "time: " : "jump to (HH:MM:SS): "));
+			 d->prompt == PROMPT_FILTER
+				 ? (a->width < 60 ? "client: "
+						  : "client (address or network, empty for all): ")
+				 : (a->width < 60 ? "time: " : "jump to (HH:MM:SS): "));
 
 	x = area_put(a, x, 0, STYLE_NORMAL, d->typed);
 	area_char(a, x, 0, STYLE_SELECTED, ' ');
@@ -87,8 +87,8 @@ static void draw_progress(struct flow *f, const struct frame_input *in)
 	flow_put(f, STYLE_DIM, text);
 	for (int i = 0; i < columns; i++)
 		area_char(&f->area, f->x + 1 + i, f->y, i < done * columns ? STYLE_BAR : STYLE_DIM,
-			  f->area.canvas->utf8 ? (i < done * columns ? 0x2501 : 0x2500) :
-						 (i < done * columns ? '=' : '-'));
+			  f->area.canvas->utf8 ? (i < done * columns ? 0x2501 : 0x2500)
+					       : (i < done * columns ? '=' : '-'));
 	f->x += columns;
 	snprintf(text, sizeof(text), "%.8s", to);
 	flow_put(f, STYLE_DIM, text);

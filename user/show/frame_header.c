@@ -151,8 +151,9 @@ static void draw_in_setup(struct flow *f, const struct frame_input *in)
 		return;
 	}
 	age_ns = frame_ticking(in, first->age_ns);
-	snprintf(text + used, sizeof(text) - used, f->area.width < 60 ? ", %s %s" : ", oldest %s in %s",
-		 duration_format(age_ns, age), phase_name(first->phase));
+	snprintf(text + used, sizeof(text) - used,
+		 f->area.width < 60 ? ", %s %s" : ", oldest %s in %s", duration_format(age_ns, age),
+		 phase_name(first->phase));
 	flow_put(f, age_ns >= NS_PER_S ? axis_style(age_ns) : STYLE_NORMAL, text);
 }
 
@@ -169,9 +170,11 @@ static void draw_gauges(struct flow *f, const struct frame_input *in)
 	if (tick->has_accept_queue && f->area.width >= 60) {
 		snprintf(text, sizeof(text), "accept queue %u/%u", tick->accept_queue,
 			 tick->accept_queue_limit);
-		flow_put(f, tick->accept_queue * 2 > tick->accept_queue_limit ? STYLE_BAD : STYLE_DIM,
+		flow_put(f,
+			 tick->accept_queue * 2 > tick->accept_queue_limit ? STYLE_BAD : STYLE_DIM,
 			 text);
-		snprintf(text, sizeof(text), "dropped %llu", (unsigned long long)tick->listen_drops);
+		snprintf(text, sizeof(text), "dropped %llu",
+			 (unsigned long long)tick->listen_drops);
 		flow_put(f, tick->listen_drops ? STYLE_BAD : STYLE_DIM, text);
 	}
 }
@@ -220,13 +223,13 @@ static void draw_advice(struct words *w, const struct finding *f, bool utf8)
 
 	strcpy(lines, f->advice);
 	for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n"))
-		area_put(w->area, 2, w->y++, STYLE_GOOD,
-			 show_name(line, utf8, safe, sizeof(safe)));
+		area_put(w->area, 2, w->y++, STYLE_GOOD, show_name(line, utf8, safe, sizeof(safe)));
 }
 
 static bool is_healthy(const struct frame_input *in)
 {
-	return stats_outcome_recent(in->shown, OUTCOME_GAVE_UP, 1) == 0 && stats_lost(in->whole) == 0;
+	return stats_outcome_recent(in->shown, OUTCOME_GAVE_UP, 1) == 0 &&
+	       stats_lost(in->whole) == 0;
 }
 
 static void draw_finding(struct words *w, const struct finding *f, enum style style, bool utf8)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of phases: a row each with figures, share as a bar, and the distribution in one line. */
+/* The table of phases: a row each with figures, share as a bar, and the distribution in one line.
+ */
 #include <string.h>
 
 #include "base/clock.h"
@@ -54,7 +55,8 @@ static void draw_heading(const struct area *a, const struct frame_input *in,
 	if (in->desk->minutes)
 		snprintf(title, sizeof(title), "last %um", in->desk->minutes);
 	else
-		snprintf(title, sizeof(title), "in %s", show_span(frame_span_s(in) * NS_PER_S, span));
+		snprintf(title, sizeof(title), "in %s",
+			 show_span(frame_span_s(in) * NS_PER_S, span));
 	area_put(a, 1, 0, STYLE_TITLE, title);
 	area_put_right(a, c->count, 0, STYLE_DIM, "count");
 	area_put_right(a, c->p50, 0, STYLE_DIM, "p50");
@@ -98,8 +100,8 @@ static void draw_bar(const struct area *a, int x, int y, int columns, double sha
 }
 
 /* wait and queue lie outside total, and total has no share of itself. */
-static void draw_share(const struct area *a, const struct frame_input *in,
-		       const struct columns *c, int y, int metric)
+static void draw_share(const struct area *a, const struct frame_input *in, const struct columns *c,
+		       int y, int metric)
 {
 	double share = stats_share(in->shown, metric, in->desk->minutes);
 	char text[8];

@@ -27,7 +27,7 @@ struct screen {
 	bool no_percentiles;
 
 	struct filter base, filter; /* as given; with the client of / */
-	struct stats *own; /* since a reset or through the filter; NULL: the whole is on view */
+	struct stats *own;  /* since a reset or through the filter; NULL: the whole is on view */
 	struct stats *held; /* a copy of what was on view when it was paused; NULL: going on */
 	struct stats *held_whole;
 	int64_t held_ns;
@@ -224,8 +224,10 @@ static void follow_size(void)
 
 void screen_draw(struct screen *sc, struct stats *whole, int64_t now_ns)
 {
-	struct frame_input in = { .whole = whole, .shown = sc->own ? sc->own : whole,
-				  .desk = &sc->desk, .now_ns = now_ns,
+	struct frame_input in = { .whole = whole,
+				  .shown = sc->own ? sc->own : whole,
+				  .desk = &sc->desk,
+				  .now_ns = now_ns,
 				  .no_percentiles = sc->no_percentiles };
 
 	if (sc->held) {
@@ -322,14 +324,22 @@ static int desk_key_of(int key)
 	static const struct {
 		int curses, desk;
 	} keys[] = {
-		{ KEY_UP, DESK_UP },	       { KEY_DOWN, DESK_DOWN },
-		{ KEY_LEFT, DESK_LEFT },       { KEY_RIGHT, DESK_RIGHT },
-		{ KEY_PPAGE, DESK_PAGE_UP },   { KEY_NPAGE, DESK_PAGE_DOWN },
-		{ KEY_HOME, DESK_HOME },       { KEY_END, DESK_END },
-		{ '\t', DESK_TAB },	       { KEY_BTAB, DESK_BACK_TAB },
-		{ '\r', DESK_ENTER },	       { '\n', DESK_ENTER },
-		{ KEY_ENTER, DESK_ENTER },     { 27, DESK_ESCAPE },
-		{ KEY_BACKSPACE, DESK_BACKSPACE }, { 127, DESK_BACKSPACE },
+		{ KEY_UP, DESK_UP },
+		{ KEY_DOWN, DESK_DOWN },
+		{ KEY_LEFT, DESK_LEFT },
+		{ KEY_RIGHT, DESK_RIGHT },
+		{ KEY_PPAGE, DESK_PAGE_UP },
+		{ KEY_NPAGE, DESK_PAGE_DOWN },
+		{ KEY_HOME, DESK_HOME },
+		{ KEY_END, DESK_END },
+		{ '\t', DESK_TAB },
+		{ KEY_BTAB, DESK_BACK_TAB },
+		{ '\r', DESK_ENTER },
+		{ '\n', DESK_ENTER },
+		{ KEY_ENTER, DESK_ENTER },
+		{ 27, DESK_ESCAPE },
+		{ KEY_BACKSPACE, DESK_BACKSPACE },
+		{ 127, DESK_BACKSPACE },
 		{ 8, DESK_BACKSPACE },
 	};
 

@@ -15,8 +15,8 @@
 struct screen;
 
 struct screen_options {
-	bool replay; /* keys for speed and time, see player.h */
-	bool no_percentiles; /* see struct view_options */
+	bool replay;                 /* keys for speed and time, see player.h */
+	bool no_percentiles;         /* see struct view_options */
 	const struct filter *filter; /* --only, under the client that / adds; may be NULL */
 };
 

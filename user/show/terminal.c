@@ -17,7 +17,7 @@ static struct {
 	volatile sig_atomic_t armed;
 } guard;
 
-static const int crash_signals[] = { SIGSEGV, SIGBUS,  SIGILL,	SIGFPE,
+static const int crash_signals[] = { SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,
 				     SIGABRT, SIGQUIT, SIGTRAP, SIGSYS };
 
 /* Async-signal-safe: write() and tcsetattr() alone. */

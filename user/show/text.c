@@ -112,8 +112,8 @@ static void text_verdict(const struct text *t)
 static void text_outcomes(const struct text *t)
 {
 	char line[512], words[24];
-	int used = snprintf(line, sizeof(line), "%llu connection%s: ",
-			    (unsigned long long)stats_connections(t->s),
+	int used = snprintf(line, sizeof(line),
+			    "%llu connection%s: ", (unsigned long long)stats_connections(t->s),
 			    stats_connections(t->s) == 1 ? "" : "s");
 
 	for (int o = 0; o < OUTCOME_COUNT; o++) {
@@ -265,8 +265,8 @@ static void text_distribution(const struct text *t, int metric)
 	for (int i = 0; i < BINS; i++) {
 		if (counts[i] == 0)
 			continue;
-		fprintf(t->out, "%-9s%9s %*llu |", name, bin_label(i, label), digits < 4 ? 4 : digits,
-			(unsigned long long)counts[i]);
+		fprintf(t->out, "%-9s%9s %*llu |", name, bin_label(i, label),
+			digits < 4 ? 4 : digits, (unsigned long long)counts[i]);
 		text_bar(t, counts[i], most);
 		name = "";
 	}
@@ -312,7 +312,8 @@ static void text_setup_row(const struct text *t, const struct conn *c)
 	char client[ADDR_TEXT_LEN], phase[DURATION_TEXT_LEN], age[DURATION_TEXT_LEN];
 
 	fprintf(t->out, "%9d %-26s %-9s%8s of %s", c->pid, client_text(c, client),
-		phase_name(c->phase), c->phase == PHASE_UNKNOWN ? "-" : duration_format(c->in_phase_ns, phase),
+		phase_name(c->phase),
+		c->phase == PHASE_UNKNOWN ? "-" : duration_format(c->in_phase_ns, phase),
 		duration_format(c->age_ns, age));
 	for (unsigned int i = 0; i < c->lookups_told && strlen(client) <= 28; i++)
 		if (c->lookups[i].result == RESULT_PENDING)

@@ -44,8 +44,7 @@ static void say_options(struct words *w, const struct resolver *r)
 {
 	say(w, "; timeout %ds, attempts %d%s%s%s%s", r->timeout_s, r->attempts,
 	    r->rotate ? ", rotate" : "", r->single_request ? ", single-request" : "",
-	    r->nscd ? "; nscd answers first" : "",
-	    r->nss_resolve ? "; systemd-resolved asks" : "");
+	    r->nscd ? "; nscd answers first" : "", r->nss_resolve ? "; systemd-resolved asks" : "");
 }
 
 static void say_longest(struct words *w, const struct resolver *r)

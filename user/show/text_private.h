@@ -18,7 +18,8 @@ struct text {
 void text_wrap(const struct text *t, const char *words, int used, int indent);
 /* A name cut or padded to so many columns. */
 void text_name(const struct text *t, const char *name, int columns);
-/* "11.9ms", or "-" where there is no value or percentiles may not be shown. buf: DURATION_TEXT_LEN */
+/* "11.9ms", or "-" where there is no value or percentiles may not be shown. buf: DURATION_TEXT_LEN
+ */
 const char *text_percentile(const struct text *t, const struct hist *h, double p, char *buf);
 const char *text_max(const struct hist *h, char *buf);
 

@@ -7,7 +7,7 @@
 #include "show/name.h"
 #include "show/text_private.h"
 
-#define ROWS_SHOWN	10
+#define ROWS_SHOWN      10
 #define ADDRESSES_SHOWN 5
 
 /* -- by key -- */
@@ -156,7 +156,7 @@ static void text_reverse_line(const struct text *t, const struct reverse_line *l
 static void text_family(const struct text *t, enum addr_family family, const char *name)
 {
 	const struct family_row *f = stats_family(t->s, family);
-	struct reverse_line line = { name,	 f->dur.count,	f->again,      f->failed,
+	struct reverse_line line = { name,       f->dur.count,  f->again,     f->failed,
 				     f->unnamed, f->dur.sum_ns, f->dur.max_ns };
 
 	if (f->dur.count)
@@ -208,7 +208,8 @@ void text_failures(const struct text *t)
 		return;
 	fprintf(t->out, "\n%-12s%-44s%s\n", "failure", "", " count");
 	for (size_t i = 0; i < count && i < ROWS_SHOWN; i++)
-		fprintf(t->out, "%-10s%-6s%-40s%6llu\n", show_words(outcome_name(rows[i].outcome), outcome),
+		fprintf(t->out, "%-10s%-6s%-40s%6llu\n",
+			show_words(outcome_name(rows[i].outcome), outcome),
 			rows[i].sqlstate[0] ? rows[i].sqlstate : "-",
 			rows[i].sqlstate[0] ? sqlstate_name(rows[i].sqlstate) : "no SQLSTATE told",
 			(unsigned long long)rows[i].count);
