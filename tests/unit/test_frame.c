@@ -102,6 +102,22 @@ FRAME_TEST(the_verdict_in_full_tells_what_to_do)
 	assert_false(desk.verdict);
 }
 
+FRAME_TEST(a_silent_nameserver_stands_below_the_lookups)
+{
+	struct event ev = { .type = EVENT_DNS, .at_ns = stats_now_ns(*state) };
+
+	ev.dns.count = 1;
+	addr_parse("10.0.0.2", &ev.dns.servers[0].address);
+	ev.dns.servers[0].queries = 20;
+	ev.dns.servers[0].unanswered = 20;
+	feed(*state, &ev);
+	desk.panel = PANEL_LOOKUPS;
+	take(*state, 80, 24, false);
+	assert_non_null(strstr(text, "10.0.0.2"));
+	assert_non_null(strstr(text, "20       20      -"));
+	free(text);
+}
+
 FRAME_TEST(no_size_breaks_the_frame)
 {
 	for (int width = 1; width < 220; width += 3)
@@ -310,6 +326,7 @@ int main(void)
 		CASE(a_small_screen_shows_phases_and_who_waits),
 		CASE(without_utf8_the_bars_are_ascii),
 		CASE(the_verdict_in_full_tells_what_to_do),
+		CASE(a_silent_nameserver_stands_below_the_lookups),
 		CASE(no_size_breaks_the_frame),
 		cmocka_unit_test(nothing_is_drawn_of_a_hostile_name),
 		CASE(ages_tick_between_two_sweeps),

@@ -209,6 +209,31 @@ static void draw_lookup_row(const struct area *a, const struct frame_input *in, 
 	area_put_right(a, a->width, y, style, duration_format(row->dur.max_ns, text));
 }
 
+/* With --dns-packets: what the wire says of each nameserver. */
+static void draw_nameservers(const struct area *a, const struct frame_input *in, int y)
+{
+	const struct dns_report *r = stats_dns(in->whole);
+	char text[ADDR_TEXT_LEN];
+
+	if (!r)
+		return;
+	area_put(a, 1, y, STYLE_DIM, "nameserver");
+	area_put_right(a, a->width - 16, y, STYLE_DIM, "asked");
+	area_put_right(a, a->width - 7, y, STYLE_DIM, "silent");
+	area_put_right(a, a->width, y, STYLE_DIM, "p50");
+	for (unsigned int i = 0; i < r->count; i++) {
+		const struct dns_server *s = &r->servers[i];
+
+		y++;
+		area_name(a, 1, y, a->width - 23, STYLE_NORMAL, addr_format(&s->address, text));
+		area_put_right(a, a->width - 16, y, STYLE_NORMAL, frame_count(s->queries, text));
+		area_put_right(a, a->width - 7, y, s->unanswered ? STYLE_BAD : STYLE_DIM,
+			       frame_count(s->unanswered, text));
+		area_put_right(a, a->width, y, STYLE_NORMAL,
+			       s->rtt_count ? duration_format(s->rtt_p50_ns, text) : "-");
+	}
+}
+
 static void draw_lookups(const struct area *a, const struct frame_input *in)
 {
 	size_t count;
@@ -226,6 +251,7 @@ static void draw_lookups(const struct area *a, const struct frame_input *in)
 	area_put_right(a, a->width, 1, STYLE_DIM, "max");
 	for (size_t i = 0; i < rows.count; i++)
 		draw_lookup_row(a, in, rows.y + i, &list[rows.first + i]);
+	draw_nameservers(a, in, rows.y + rows.count + 1);
 }
 
 /* -- failures -- */
