@@ -34,7 +34,9 @@ BPFFLAGS := -target bpf -D__TARGET_ARCH_$(ARCH) -g -O2 -mcpu=v3 -Wall -Wextra -W
 	    -Wno-missing-declarations
 
 SOURCES  := $(sort $(wildcard user/*.c user/*/*.c))
-OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o)
+ASSETS   := $(BUILD)/user/export/assets.o
+CHART_JS ?= /usr/share/javascript/chart.js/chart.min.js
+OBJECTS  := $(SOURCES:%.c=$(BUILD)/%.o) $(ASSETS)
 PURE     := $(filter-out $(BUILD)/user/main.o,$(OBJECTS))
 BPF      := $(sort $(wildcard bpf/*.bpf.c))
 BPF_OBJS := $(BPF:%.c=$(BUILD)/%.o)
@@ -75,6 +77,12 @@ $(BUILD)/%.o: %.c
 
 $(BUILD)/user/capture/live.o: $(SKELETON)
 
+# files built into the program; make cannot see what .incbin reads
+$(ASSETS): user/export/assets.S $(wildcard user/export/report.html user/export/report.css user/export/report.js) $(CHART_JS)
+	$(call say,AS,$<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -DCHART_JS='"$(CHART_JS)"' -c -o $@ $<
+
 # one BPF object of all files in bpf/, stripped of DWARF (BTF stays)
 $(BUILD)/%.bpf.o: %.bpf.c
 	$(call say,BPF,$<)
@@ -112,7 +120,7 @@ clean:
 format:
 	clang-format -i $(shell git ls-files '*.c' '*.h' ':!vmlinux')
 
--include $(OBJECTS:.o=.d) $(BPF_OBJS:.o=.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/tests/unit/%.d)
+-include $(SOURCES:%.c=$(BUILD)/%.d) $(BPF_OBJS:.o=.d) $(UNITS:$(BUILD)/unit/%=$(BUILD)/tests/unit/%.d)
 
 .PHONY: all static unit install clean format
 .SECONDARY:

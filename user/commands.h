@@ -8,6 +8,7 @@
 	X(replay, "the same views from a trace file")                                              \
 	X(check, "can it trace here, and what do this server's settings cost?")                    \
 	X(export, "a trace as csv, perfetto or otlp")                                              \
+	X(report, "a trace as one self-contained HTML page")                                       \
 	X(merge, "several traces as one, in order of time")
 
 #define COMMAND_PROTOTYPE(name, text) int cmd_##name(int argc, char **argv);
