@@ -48,18 +48,21 @@ const words = name => name.replaceAll('_', ' ');
 
 /* -- tables -- */
 
-/* columns: {title, get(row), number, kind}. The first column heads its row. */
-function table(caption, columns, rows) {
+/* Columns: {title, get(row), number, kind}. The first heads its row; an empty one is left out. */
+function table(caption, all, rows) {
+	const columns = all.filter((c, i) => !i || rows.some(row => c.get(row) !== ''));
 	const head = el('tr', {}, ...columns.map(c => el('th', { scope: 'col', class: c.number ? 'n' : '' }, c.title)));
 	const body = rows.map(row => el('tr', {}, ...columns.map((c, i) => {
 		const attributes = { class: c.number ? 'n' : c.kind || 't' };
 		return i ? el('td', attributes, c.get(row)) : el('th', { scope: 'row', ...attributes }, c.get(row));
 	})));
-	const t = el('table', {}, el('caption', {}, caption), el('thead', {}, head), el('tbody', {}, ...body));
-	return el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, t);
+	const t = el('table', { 'aria-label': caption }, el('thead', {}, head), el('tbody', {}, ...body));
+	return el('div', {}, el('p', { class: 'caption' }, caption), el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption }, t));
 }
 
-const fold = (title, ...content) => el('details', {}, el('summary', {}, title), ...content);
+/* Open on paper, unless a chart says the same. */
+const fold = (title, ...content) => el('details', { class: 'paper' }, el('summary', {}, title), ...content);
+const foldOfChart = (...content) => el('details', { class: 'screen' }, el('summary', {}, 'The same as a table'), ...content);
 const show = (id, visible) => { place(id).hidden = !visible; };
 
 /* -- charts -- */
@@ -112,12 +115,12 @@ function drawForPaper() {
 	drawAll('light');
 	for (const entry of charts)
 		entry.now.resize(660, entry.height || 260);
-	for (const details of document.querySelectorAll('details'))
+	for (const details of document.querySelectorAll('details.paper'))
 		details.dataset.open = details.open, details.open = true;
 }
 
 function leavePaper() {
-	for (const details of document.querySelectorAll('details'))
+	for (const details of document.querySelectorAll('details.paper'))
 		details.open = details.dataset.open === 'true';
 	drawForScreen();
 }
@@ -151,16 +154,17 @@ function timeAxis(width) {
 	};
 }
 
-function durationAxis(title) {
+function durationAxis(title, values) {
+	const [least, most] = values.reduce(([a, b], v) => [Math.min(a, v), Math.max(b, v)], [Infinity, 1]);
 	return {
 		type: 'logarithmic', title: axisTitle(title),
-		ticks: {
-			autoSkip: false, /* each power of ten */
-			callback: us => Math.abs(Math.log10(us) % 1) < 1e-6 ? dur(us) : null,
+		min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10(most * 1.01)),
+		afterBuildTicks: axis => { /* each power of ten */
+			axis.ticks = [];
+			for (let value = axis.min; value <= axis.max * 1.01; value *= 10)
+				axis.ticks.push({ value });
 		},
-		afterBuildTicks: axis => {
-			axis.ticks = axis.ticks.filter(t => Math.abs(Math.log10(t.value) % 1) < 1e-6);
-		},
+		ticks: { autoSkip: false, callback: dur },
 	};
 }
 
@@ -180,7 +184,7 @@ const marksPlugin = (palette, x) => ({
 	afterDatasetsDraw(c) {
 		const g = c.ctx, area = c.chartArea;
 		g.save();
-		g.strokeStyle = g.fillStyle = palette.ink;
+		g.strokeStyle = palette.ink;
 		g.setLineDash([4, 3]);
 		g.font = '11px system-ui, sans-serif';
 		marks.forEach((mark, i) => {
@@ -191,8 +195,14 @@ const marksPlugin = (palette, x) => ({
 			g.moveTo(left, area.top);
 			g.lineTo(left, area.bottom);
 			g.stroke();
-			g.textAlign = left > (area.left + area.right) / 2 ? 'right' : 'left';
-			g.fillText(clean(mark.text), left + (g.textAlign === 'right' ? -4 : 4), area.top + 12 + i % 4 * 13);
+			if (c.width < 500) /* text would hide what it explains; the server's section has it */
+				return;
+			const text = clean(mark.text), width = g.measureText(text).width, top = area.top + 2 + i % 4 * 15;
+			const from = left > (area.left + area.right) / 2 ? left - 6 - width : left + 6;
+			g.fillStyle = palette.ground + 'd0';
+			g.fillRect(from - 2, top, width + 4, 14);
+			g.fillStyle = palette.ink;
+			g.fillText(text, from, top + 11);
 		});
 		g.restore();
 	},
@@ -308,7 +318,7 @@ function dotsConfig(palette) {
 	return {
 		type: 'scatter', data: { datasets },
 		options: options({
-			scales: { x: timeAxis(place('dots').clientWidth), y: durationAxis('wait, log scale') },
+			scales: { x: timeAxis(place('dots').clientWidth), y: durationAxis('wait, log scale', data.dots.list.map(d => Math.max(d[1], 1))) },
 			plugins: { tooltip: { callbacks: { label: p => `${clockFine(p.raw.x)}  ${dur(p.raw.y)}  ${p.dataset.label}` } } },
 		}),
 		plugins: [marksPlugin(palette, (c, ms) => c.scales.x.getPixelForValue(ms))],
@@ -331,7 +341,7 @@ const slots = data.timeline.slots;
 const slotTime = i => data.timeline.base + i * data.timeline.width;
 const slotLabels = slots.map((_, i) => when(slotTime(i)));
 const slotConnections = slot => slot.outcomes.reduce((a, b) => a + b, 0);
-const slotWidth = dur(data.timeline.width * 1000);
+const slotWidth = dur(data.timeline.width * 1000).replace('.0s', 's');
 
 const slotX = (c, ms) => {
 	const scale = c.scales.x, i = (ms - data.timeline.base) / data.timeline.width - 0.5;
@@ -386,7 +396,7 @@ function slotTable(caption, names, value) {
 	const columns = [{ title: 'from (UTC)', get: r => slotLabels[r.at], kind: 'c' },
 		...used.map(({ name, i }) => ({ title: words(name), get: r => value(r.slot, i) || '', number: true }))];
 	const rows = slots.map((slot, at) => ({ slot, at })).filter(r => slotConnections(r.slot));
-	return fold('The same as a table', table(caption, columns, rows));
+	return foldOfChart(table(caption, columns, rows));
 }
 
 function writeOverTime() {
@@ -468,7 +478,7 @@ function writeSpread() {
 /* -- single connections -- */
 
 const login = c => c.user === undefined ? '' : `${c.user}@${c.database}`;
-const lookupWords = l => `${l.by} ${l.kind} ${l.address || l.name}: ${l.result}${l.code ? ' ' + l.code : ''}${l.name && l.kind === 'reverse' ? ' ' + l.name : ''}, ${dur(l.dur)}`;
+const lookupWords = (l, c) => `${l.by} ${l.kind}${l.kind === 'forward' ? ' ' + l.name : l.address === c.client ? '' : ' ' + l.address}: ${l.result}${l.code ? ' ' + l.code : ''}${l.name && l.kind === 'reverse' ? ' ' + l.name : ''}, ${dur(l.dur)}`;
 const slowestPhase = c => {
 	const p = c.phases.indexOf(Math.max(...c.phases));
 	return p < 0 ? '' : `${data.phase_names[p]} ${dur(c.phases[p])}`;
@@ -501,8 +511,8 @@ const connColumns = [
 	{ title: 'SQLSTATE', get: c => c.sqlstate, kind: 'c' },
 	{ title: 'most in', get: slowestPhase, kind: 'c' }, { title: 'client', get: c => c.client || '', kind: 'c' }, { title: 'user@database', get: login },
 	{ title: 'application', get: c => c.application || '' }, { title: 'pid', get: c => c.pid, number: true },
-	{ title: 'lookups', get: c => c.lookups.map(lookupWords).join('; ') },
-].filter(column => column.title !== 'SQLSTATE' || data.slowest.some(c => c.sqlstate));
+	{ title: 'lookups', get: c => c.lookups.map(l => lookupWords(l, c)).join('; ') + (c.lookup_count > c.lookups.length ? `; ${c.lookup_count - c.lookups.length} more` : '') },
+];
 
 function writeSlowest() {
 	const n = data.slowest.length;
@@ -511,7 +521,7 @@ function writeSlowest() {
 		return;
 	place('slowest').append(el('p', { class: 'quiet small' }, `The ${n === 1 ? 'one' : count(n)} that waited longest, from the handshake on, phase by phase.`));
 	chart(place('slowest'), `Waterfall of the ${n} slowest connections by phase; the table below has them in words.`, waterfallConfig, 90 + n * 16);
-	place('slowest').append(fold('The same as a table', table('Slowest connections', connColumns, data.slowest)));
+	place('slowest').append(fold('The same in words', table('Slowest connections', connColumns, data.slowest)));
 }
 
 function writeSetup() {
@@ -519,7 +529,7 @@ function writeSetup() {
 	show('setup-s', of);
 	if (of)
 		place('setup').append(table(of > shown ? `${count(shown)} of ${count(of)}, oldest first` : `${count(of)}, oldest first`,
-			connColumns.filter(c => c.title !== 'SQLSTATE'), data.in_setup));
+			connColumns, data.in_setup));
 }
 
 /* -- tables by key -- */
@@ -528,7 +538,7 @@ const names = new Map((data.names || []).map(n => [n.address, n]));
 
 function keyColumns(key) {
 	const outcomes = data.outcome_names.filter(o => data.counts[o]);
-	const columns = [{ title: key, get: r => r.value === '' ? '(not known)' : r.value }];
+	const columns = [{ title: key, get: r => r.value === '' ? '(not known)' : r.value, kind: key === 'client' || key === 'network' ? 'c' : 't' }];
 	if (key === 'client' && data.names)
 		columns.push({ title: 'name now', get: r => (names.get(r.value) || {}).name || '' },
 			{ title: 'leads back', get: r => (names.get(r.value) || {}).state || '', kind: 'c' });
