@@ -142,7 +142,7 @@ static void hide_name(const struct hide *h, enum key key, char *name)
 	char buf[HIDE_TEXT_LEN];
 
 	if (h->keys[key])
-		strcpy(name, hide_pseudonym(h, key_name(key), name, buf));
+		strcpy(name, hide_pseudonym(h, key_word(key), name, buf));
 }
 
 void hide_conn(const struct hide *h, struct conn *c)

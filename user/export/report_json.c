@@ -129,7 +129,7 @@ static void put_about(struct report_json *r)
 	json_put_open(j, "hidden", '[');
 	for (int k = 0; k < KEY_COUNT; k++)
 		if (r->d->hide.keys[k])
-			json_put_text(j, NULL, key_name(k));
+			json_put_text(j, NULL, key_word(k));
 	json_put_close(j, ']');
 	json_put_open(j, "sessions", '[');
 	for (unsigned int i = 0; i < r->d->session_count; i++)

@@ -175,7 +175,7 @@ static void put_table(struct report_json *r, enum key key)
 	const struct key_row *const *rows = stats_table(r->d->stats, key, &count);
 
 	json_put_open(j, NULL, '{');
-	json_put_text(j, "key", key_name(key));
+	json_put_text(j, "key", key_word(key));
 	json_put_uint(j, "of", count);
 	json_put_open(j, "rows", '[');
 	for (size_t i = 0; i < count && i < TABLE_ROWS; i++)
