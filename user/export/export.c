@@ -2,7 +2,10 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define HELD_MAX 8192 /* more than servers have in setup; beyond, they are written at once */
 
 #define EXPORT_ROW(name, about) { #name, about, name##_open, name##_event, name##_close },
 const struct export_format export_formats[] = { EXPORT_FORMATS(EXPORT_ROW){ 0 } };
@@ -28,22 +31,62 @@ int exporter_open(struct exporter *x, const struct export_format *format, FILE *
 	return x->state ? 0 : -ENOMEM;
 }
 
-static bool is_wanted(struct exporter *x, const struct event *ev)
+static int release(struct exporter *x)
 {
-	if (ev->type == EVENT_IN_SETUP)
-		return !x->behind_trigger && ev->conn.phase != PHASE_UNKNOWN;
-	x->behind_trigger = ev->type == EVENT_TRIGGER;
-	return ev->type != EVENT_SWEEP;
+	int rc = 0;
+
+	for (size_t i = 0; i < x->held_count && !rc; i++)
+		rc = x->format->event(x->state, &x->held[i]);
+	x->held_count = 0;
+	return rc;
+}
+
+static int make_room(struct exporter *x)
+{
+	size_t room = x->held_room ? 2 * x->held_room : 64;
+	struct event *held;
+
+	if (x->held_count == HELD_MAX)
+		return release(x);
+	if (x->held_count < x->held_room)
+		return 0;
+	held = realloc(x->held, room * sizeof(*held));
+	if (!held)
+		return -ENOMEM;
+	x->held = held;
+	x->held_room = room;
+	return 0;
+}
+
+static int hold(struct exporter *x, const struct event *ev)
+{
+	int rc = 0;
+
+	if (ev->conn.phase != PHASE_UNKNOWN) {
+		rc = make_room(x);
+		if (!rc)
+			x->held[x->held_count++] = *ev;
+	}
+	return rc;
 }
 
 int exporter_event(void *exporter, const struct event *ev)
 {
 	struct exporter *x = exporter;
+	int rc = 0;
 
-	return is_wanted(x, ev) ? x->format->event(x->state, ev) : 0;
+	if (ev->type == EVENT_IN_SETUP)
+		return hold(x, ev);
+	if (ev->type == EVENT_END)
+		rc = release(x);
+	x->held_count = 0;
+	return rc || ev->type == EVENT_SWEEP ? rc : x->format->event(x->state, ev);
 }
 
 int exporter_close(struct exporter *x)
 {
-	return x->state ? x->format->close(x->state) : 0;
+	int rc = x->state ? release(x) : 0, closed = x->state ? x->format->close(x->state) : 0;
+
+	free(x->held);
+	return rc ? rc : closed;
 }

@@ -6,7 +6,6 @@
 #ifndef PGDNSTRACE_EXPORT_H
 #define PGDNSTRACE_EXPORT_H
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "model/event.h"
@@ -34,14 +33,16 @@ extern const struct export_format export_formats[]; /* ends with a row without a
 const struct export_format *export_find(const char *name); /* NULL: no such format */
 
 /*
- * A format at work. It does not get to see the lists of those in setup that stand behind a trigger
- * (they end or are listed again later), nor those that were under way before tracing began
- * (nothing of them was measured).
+ * A format at work. Of the connections in setup it gets to see those that still were at the end:
+ * the list that a window holds as of its trigger is of connections that end or are listed again.
+ * Which list it was shows in what follows it, so they are held until then. Those that were under
+ * way before tracing began are left out: nothing of them was measured.
  */
 struct exporter {
 	const struct export_format *format;
 	void *state;
-	bool behind_trigger;
+	struct event *held; /* EVENT_IN_SETUP each */
+	size_t held_count, held_room;
 };
 int exporter_open(struct exporter *x, const struct export_format *format, FILE *out);
 int exporter_event(void *exporter, const struct event *ev); /* an event_sink */
