@@ -131,10 +131,11 @@ static void put_conns(struct report_json *r, const char *key, const struct conn 
 void report_put_connections(struct report_json *r)
 {
 	size_t count;
-	const struct conn *list = stats_in_setup_list(r->d->stats, &count);
+	const struct conn *list = stats_in_setup_list(r->d->stats, &count); /* the oldest of them */
+	uint64_t all = stats_in_setup(r->d->stats);
 
 	put_conns(r, "slowest", r->d->slowest, r->d->slowest_count);
-	json_put_uint(&r->j, "in_setup_count", count);
+	json_put_uint(&r->j, "in_setup_count", count > all ? count : all);
 	put_conns(r, "in_setup", list, count < IN_SETUP_ROWS ? count : IN_SETUP_ROWS);
 }
 
