@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json_out.h"
+#include "export/arpa.h"
 #include "export/export.h"
 #include "export/span.h"
 
@@ -175,35 +176,17 @@ static void span_end(struct otlp *o, bool error)
 	json_put_close(j, '}');
 }
 
-/* The name as the question had it: in-addr.arpa or ip6.arpa for a reverse lookup. */
-static const char *question_name(const struct lookup *l, char *buf, size_t len)
-{
-	const uint8_t *b = l->address.bytes;
-	char *p = buf;
-
-	if (l->kind == DIRECTION_FORWARD)
-		return l->name;
-	buf[0] = '\0';
-	if (l->address.family == ADDR_V4)
-		snprintf(buf, len, "%u.%u.%u.%u.in-addr.arpa", b[3], b[2], b[1], b[0]);
-	if (l->address.family != ADDR_V6)
-		return buf;
-	for (int i = 15; i >= 0; i--)
-		p += snprintf(p, len - (p - buf), "%x.%x.", b[i] & 15, b[i] >> 4);
-	snprintf(p, len - (p - buf), "ip6.arpa");
-	return buf;
-}
-
 static void write_lookup(struct otlp *o, const struct span_ids *ids, uint64_t parent,
 			 const struct lookup *l, const struct span *s)
 {
 	bool failed = l->result == RESULT_FAILED;
 	struct json_out *j = &o->j;
-	char name[80], code[24];
+	char name[ARPA_LEN], code[24];
 
 	span_begin(o, ids, parent, l->kind == DIRECTION_REVERSE ? "reverse lookup" : "forward lookup",
 		   SPAN_CLIENT, s);
-	attribute_text(j, "dns.question.name", question_name(l, name, sizeof(name)));
+	attribute_text(j, "dns.question.name",
+		       l->kind == DIRECTION_FORWARD ? l->name : arpa_name(&l->address, name));
 	if (failed)
 		attribute_text(j, "error.type", eai_name(l->code, code));
 	attribute_text(j, "pgdnstrace.lookup.by", asker_name(l->by));

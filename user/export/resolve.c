@@ -2,6 +2,7 @@
 #include "export/resolve.h"
 
 #include <ares.h>
+#include <arpa/nameser.h>
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "export/arpa.h"
 
 #define AT_A_TIME  8
 #define PACE_NS	   (20 * NS_PER_MS)
@@ -87,26 +89,33 @@ static void forward_done(void *arg, int status, int timeouts, struct ares_addrin
 		ares_freeaddrinfo(answer);
 }
 
-static void reverse_done(void *arg, int status, int timeouts, struct hostent *host)
+static void reverse_done(void *arg, int status, int timeouts, unsigned char *answer, int len)
 {
 	struct question *q = arg;
 	struct ares_addrinfo_hints hints = { .ai_family = family_of(&q->of->addr) };
+	struct hostent *host = NULL;
 
 	(void)timeouts;
-	if (status != ARES_SUCCESS || !host->h_name || !host->h_name[0]) {
+	if (status == ARES_SUCCESS)
+		status = ares_parse_ptr_reply(answer, len, q->of->addr.bytes, size_of(&q->of->addr),
+					      hints.ai_family, &host);
+	if (status != ARES_SUCCESS) {
 		q->all->under_way--;
-		q->of->state = failure_state(status == ARES_SUCCESS ? ARES_ENODATA : status);
+		q->of->state = failure_state(status);
 		return;
 	}
 	snprintf(q->of->name, sizeof(q->of->name), "%s", host->h_name);
+	ares_free_hostent(host);
 	ares_getaddrinfo(q->all->channel, q->of->name, NULL, &hints, forward_done, q);
 }
 
+/* Not ares_gethostbyaddr(), which calls silence ARES_ENOTFOUND as well (c-ares 1.18). */
 static void ask(struct question *q)
 {
+	char name[ARPA_LEN];
+
 	q->all->under_way++;
-	ares_gethostbyaddr(q->all->channel, q->of->addr.bytes, size_of(&q->of->addr),
-			   family_of(&q->of->addr), reverse_done, q);
+	ares_query(q->all->channel, arpa_name(&q->of->addr, name), ns_c_in, ns_t_ptr, reverse_done, q);
 }
 
 /* Waits a little for answers and takes them; also lets c-ares see its timeouts. */
@@ -146,13 +155,16 @@ static void ask_all(struct resolving *all, struct question *questions, size_t co
 	}
 }
 
+/* No /etc/hosts: it is what DNS says that a name has to prove itself by. */
 static int open_channel(ares_channel *channel)
 {
-	struct ares_options o = { .timeout = TIMEOUT_MS, .tries = TRIES };
+	static char dns_only[] = "b";
+	struct ares_options o = { .timeout = TIMEOUT_MS, .tries = TRIES, .lookups = dns_only };
+	int mask = ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS;
 
 	if (ares_library_init(ARES_LIB_INIT_ALL) != ARES_SUCCESS)
 		return -EIO;
-	if (ares_init_options(channel, &o, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES) == ARES_SUCCESS)
+	if (ares_init_options(channel, &o, mask) == ARES_SUCCESS)
 		return 0;
 	ares_library_cleanup();
 	return -EIO;
