@@ -66,7 +66,7 @@ static json_t *json_of(const struct hide *hide, const struct event *events, size
 	json_error_t error;
 	json_t *root;
 
-	*text = report_json(d, &o);
+	*text = report_page_json(d, &o);
 	report_data_free(d);
 	assert_non_null(*text);
 	root = json_loads(*text, JSON_REJECT_DUPLICATES, &error);

@@ -110,7 +110,7 @@ int report_write(FILE *out, struct report_data *d, const struct report_options *
 
 	if (rc < 0)
 		return rc;
-	json = report_json(d, o);
+	json = report_page_json(d, o);
 	if (!json)
 		return -ENOMEM;
 	write_page(out, nonce, json);

@@ -20,6 +20,6 @@ struct report_options {
 int report_write(FILE *out, struct report_data *d, const struct report_options *o);
 
 /* The page's data, JSON, NUL-terminated, as report.js reads it; the caller frees it. NULL: no memory. */
-char *report_json(struct report_data *d, const struct report_options *o);
+char *report_page_json(struct report_data *d, const struct report_options *o);
 
 #endif

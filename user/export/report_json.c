@@ -52,12 +52,12 @@ static void put_missing(struct json_out *j, unsigned int missing)
 }
 
 /* A filter names what it lets through, which may be what is to be hidden. */
-static const char *shown_filter(const struct report_json *r, const struct session *s)
+static const char *shown_filter(const struct page_json *r, const struct session *s)
 {
 	return s->filter[0] && hide_any(&r->d->hide) ? "(hidden)" : s->filter;
 }
 
-static void put_session(struct report_json *r, const struct report_session *rs)
+static void put_session(struct page_json *r, const struct report_session *rs)
 {
 	const struct session *s = &rs->session;
 	struct json_out *j = &r->j;
@@ -88,7 +88,7 @@ static bool is_filtered(const struct report_data *d)
 	return false;
 }
 
-static void put_happenings(struct report_json *r)
+static void put_happenings(struct page_json *r)
 {
 	struct report_data *d = r->d;
 	struct json_out *j = &r->j;
@@ -112,7 +112,7 @@ static void put_happenings(struct report_json *r)
 	json_put_close(j, ']');
 }
 
-static void put_about(struct report_json *r)
+static void put_about(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 	char text[CLOCK_TEXT_LEN];
@@ -140,7 +140,7 @@ static void put_about(struct report_json *r)
 
 /* -- figures -- */
 
-static void put_counts(struct report_json *r)
+static void put_counts(struct page_json *r)
 {
 	struct stats *s = r->d->stats;
 	const struct tick *t = stats_tick(s);
@@ -183,7 +183,7 @@ static void put_bands(struct json_out *j, const struct hist *h)
 	json_put_close(j, ']');
 }
 
-static void put_metric(struct report_json *r, int metric)
+static void put_metric(struct page_json *r, int metric)
 {
 	const struct hist *h = stats_hist(r->d->stats, metric, STATS_ALL, NULL);
 	double share = stats_share(r->d->stats, metric, STATS_ALL);
@@ -202,7 +202,7 @@ static void put_metric(struct report_json *r, int metric)
 	json_put_close(j, '}');
 }
 
-static void put_metrics(struct report_json *r)
+static void put_metrics(struct page_json *r)
 {
 	json_put_open(&r->j, "metrics", '[');
 	for (int m = 0; m < METRIC_COUNT; m++)
@@ -213,7 +213,7 @@ static void put_metrics(struct report_json *r)
 
 /* -- pictures -- */
 
-static void put_dots(struct report_json *r)
+static void put_dots(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 
@@ -251,7 +251,7 @@ static void put_slot(struct json_out *j, const struct slot *s)
 	json_put_close(j, '}');
 }
 
-static void put_timeline(struct report_json *r)
+static void put_timeline(struct page_json *r)
 {
 	const struct timeline *t = &r->d->timeline;
 	struct json_out *j = &r->j;
@@ -280,7 +280,7 @@ static void put_names(struct json_out *j)
 
 /* -- what it means -- */
 
-static void put_findings(struct report_json *r)
+static void put_findings(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 	struct verdict v;
@@ -324,7 +324,7 @@ static const char *first_nameserver(const struct resolver *r)
 }
 
 /* The command that shows it again. With clients hidden the reader puts the address in. */
-static void put_again(struct report_json *r)
+static void put_again(struct page_json *r)
 {
 	const struct lookup *l = longest_lookup(r->d);
 	const char *nameserver = first_nameserver(r->resolver), *what;
@@ -340,9 +340,9 @@ static void put_again(struct report_json *r)
 	json_put_text(&r->j, "again", command);
 }
 
-char *report_json(struct report_data *d, const struct report_options *o)
+char *report_page_json(struct report_data *d, const struct report_options *o)
 {
-	struct report_json r = { .d = d, .o = o };
+	struct page_json r = { .d = d, .o = o };
 	char *text = malloc(JSON_LEN);
 
 	if (!text)

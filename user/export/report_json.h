@@ -6,7 +6,7 @@
 #include "base/json_out.h"
 #include "export/report.h"
 
-struct report_json {
+struct page_json {
 	struct json_out j;
 	struct report_data *d;
 	const struct report_options *o;
@@ -18,11 +18,11 @@ void report_put_ms(struct json_out *j, const char *key, int64_t at_ns); /* since
 void report_put_us(struct json_out *j, const char *key, uint64_t ns);
 void report_put_percentiles(struct json_out *j, const struct hist *h);
 /* Addresses and sentences that hold some, hidden where asked for. */
-void report_put_client(struct report_json *r, const char *key, const char *address);
-void report_put_addr(struct report_json *r, const char *key, const struct addr *a);
-void report_put_sentence(struct report_json *r, const char *key, const char *text);
+void report_put_client(struct page_json *r, const char *key, const char *address);
+void report_put_addr(struct page_json *r, const char *key, const struct addr *a);
+void report_put_sentence(struct page_json *r, const char *key, const char *text);
 
-void report_put_connections(struct report_json *r); /* the slowest, those in setup, their names */
-void report_put_tables(struct report_json *r); /* by key, failures, lookups */
+void report_put_connections(struct page_json *r); /* the slowest, those in setup, their names */
+void report_put_tables(struct page_json *r); /* by key, failures, lookups */
 
 #endif

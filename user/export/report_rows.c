@@ -20,21 +20,21 @@ void report_put_us(struct json_out *j, const char *key, uint64_t ns)
 	json_put_uint(j, key, (ns + 500) / 1000);
 }
 
-void report_put_sentence(struct report_json *r, const char *key, const char *text)
+void report_put_sentence(struct page_json *r, const char *key, const char *text)
 {
 	char buf[1024];
 
 	json_put_text(&r->j, key, hide_sentence(&r->d->hide, r->resolver, text, buf, sizeof(buf)));
 }
 
-void report_put_client(struct report_json *r, const char *key, const char *address)
+void report_put_client(struct page_json *r, const char *key, const char *address)
 {
 	char buf[ADDR_TEXT_LEN];
 
 	json_put_text(&r->j, key, hide_client(&r->d->hide, address, buf));
 }
 
-void report_put_addr(struct report_json *r, const char *key, const struct addr *a)
+void report_put_addr(struct page_json *r, const char *key, const struct addr *a)
 {
 	char buf[ADDR_TEXT_LEN];
 
@@ -55,7 +55,7 @@ void report_put_percentiles(struct json_out *j, const struct hist *h)
 
 /* -- connections -- */
 
-static void put_lookup(struct report_json *r, const struct lookup *l)
+static void put_lookup(struct page_json *r, const struct lookup *l)
 {
 	struct json_out *j = &r->j;
 	char code[24];
@@ -91,7 +91,7 @@ static void put_conn_times(struct json_out *j, const struct conn *c)
 	json_put_close(j, ']');
 }
 
-static void put_conn(struct report_json *r, const struct conn *c)
+static void put_conn(struct page_json *r, const struct conn *c)
 {
 	struct json_out *j = &r->j;
 
@@ -120,7 +120,7 @@ static void put_conn(struct report_json *r, const struct conn *c)
 	json_put_close(j, '}');
 }
 
-static void put_conns(struct report_json *r, const char *key, const struct conn *list, size_t count)
+static void put_conns(struct page_json *r, const char *key, const struct conn *list, size_t count)
 {
 	json_put_open(&r->j, key, '[');
 	for (size_t i = 0; i < count; i++)
@@ -128,7 +128,7 @@ static void put_conns(struct report_json *r, const char *key, const struct conn 
 	json_put_close(&r->j, ']');
 }
 
-void report_put_connections(struct report_json *r)
+void report_put_connections(struct page_json *r)
 {
 	size_t count;
 	const struct conn *list = stats_in_setup_list(r->d->stats, &count); /* the oldest of them */
@@ -141,7 +141,7 @@ void report_put_connections(struct report_json *r)
 
 /* -- tables -- */
 
-static void put_row_value(struct report_json *r, enum key key, const char *value)
+static void put_row_value(struct page_json *r, enum key key, const char *value)
 {
 	char buf[HIDE_TEXT_LEN];
 
@@ -154,7 +154,7 @@ static void put_row_value(struct report_json *r, enum key key, const char *value
 		json_put_text(&r->j, "value", value);
 }
 
-static void put_row(struct report_json *r, enum key key, const struct key_row *row)
+static void put_row(struct page_json *r, enum key key, const struct key_row *row)
 {
 	struct json_out *j = &r->j;
 
@@ -169,7 +169,7 @@ static void put_row(struct report_json *r, enum key key, const struct key_row *r
 	json_put_close(j, '}');
 }
 
-static void put_table(struct report_json *r, enum key key)
+static void put_table(struct page_json *r, enum key key)
 {
 	struct json_out *j = &r->j;
 	size_t count;
@@ -188,7 +188,7 @@ static void put_table(struct report_json *r, enum key key)
 /* -- names of the clients, asked now -- */
 
 /* The clients of the table, as far as they have an address. */
-static size_t list_clients(struct report_json *r, struct resolved *list)
+static size_t list_clients(struct page_json *r, struct resolved *list)
 {
 	size_t count, used = 0;
 	const struct key_row *const *rows = stats_table(r->d->stats, KEY_CLIENT, &count);
@@ -203,7 +203,7 @@ static size_t list_clients(struct report_json *r, struct resolved *list)
 }
 
 /* With clients hidden their names are too; whether they are true is not. */
-static void put_names(struct report_json *r)
+static void put_names(struct page_json *r)
 {
 	struct resolved *list = calloc(TABLE_ROWS, sizeof(*list));
 	size_t count = list ? list_clients(r, list) : 0;
@@ -226,7 +226,7 @@ static void put_names(struct report_json *r)
 
 /* -- failures, lookups -- */
 
-static void put_failures(struct report_json *r)
+static void put_failures(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 	size_t count;
@@ -243,7 +243,7 @@ static void put_failures(struct report_json *r)
 	json_put_close(j, ']');
 }
 
-static void put_addresses(struct report_json *r)
+static void put_addresses(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 	size_t count;
@@ -264,7 +264,7 @@ static void put_addresses(struct report_json *r)
 	json_put_close(j, ']');
 }
 
-static void put_lookups(struct report_json *r)
+static void put_lookups(struct page_json *r)
 {
 	struct json_out *j = &r->j;
 	size_t count;
@@ -285,7 +285,7 @@ static void put_lookups(struct report_json *r)
 	json_put_close(j, ']');
 }
 
-void report_put_tables(struct report_json *r)
+void report_put_tables(struct page_json *r)
 {
 	json_put_open(&r->j, "tables", '[');
 	for (enum key k = 0; k < KEY_COUNT; k++)

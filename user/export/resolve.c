@@ -27,7 +27,7 @@ struct resolving {
 };
 
 /* One question; lives in an array, since c-ares hands a pointer back. */
-struct question {
+struct asking {
 	struct resolving *all;
 	struct resolved *of;
 };
@@ -76,7 +76,7 @@ static bool leads_back(const struct addr *a, const struct ares_addrinfo *answer)
 
 static void forward_done(void *arg, int status, int timeouts, struct ares_addrinfo *answer)
 {
-	struct question *q = arg;
+	struct asking *q = arg;
 
 	(void)timeouts;
 	q->all->under_way--;
@@ -91,7 +91,7 @@ static void forward_done(void *arg, int status, int timeouts, struct ares_addrin
 
 static void reverse_done(void *arg, int status, int timeouts, unsigned char *answer, int len)
 {
-	struct question *q = arg;
+	struct asking *q = arg;
 	struct ares_addrinfo_hints hints = { .ai_family = family_of(&q->of->addr) };
 	struct hostent *host = NULL;
 
@@ -110,7 +110,7 @@ static void reverse_done(void *arg, int status, int timeouts, unsigned char *ans
 }
 
 /* Not ares_gethostbyaddr(), which calls silence ARES_ENOTFOUND as well (c-ares 1.18). */
-static void ask(struct question *q)
+static void ask(struct asking *q)
 {
 	char name[ARPA_LEN];
 
@@ -141,7 +141,7 @@ static void take_answers(ares_channel channel)
 	ares_process_fd(channel, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
 }
 
-static void ask_all(struct resolving *all, struct question *questions, size_t count)
+static void ask_all(struct resolving *all, struct asking *questions, size_t count)
 {
 	uint64_t end = clock_mono_ns() + TOTAL_NS, next_ns = 0;
 	size_t asked = 0;
@@ -172,7 +172,7 @@ static int open_channel(ares_channel *channel)
 
 int resolve_all(struct resolved *list, size_t count)
 {
-	struct question questions[RESOLVE_MAX];
+	struct asking questions[RESOLVE_MAX];
 	struct resolving all = { 0 };
 	int rc = open_channel(&all.channel);
 
@@ -181,7 +181,7 @@ int resolve_all(struct resolved *list, size_t count)
 	if (count > RESOLVE_MAX)
 		count = RESOLVE_MAX;
 	for (size_t i = 0; i < count; i++)
-		questions[i] = (struct question){ &all, &list[i] };
+		questions[i] = (struct asking){ &all, &list[i] };
 	ask_all(&all, questions, count);
 	ares_destroy(all.channel); /* what is still open calls back now */
 	ares_library_cleanup();
