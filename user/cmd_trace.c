@@ -254,6 +254,7 @@ static enum exit_code run(struct trace *t, struct problem *problem)
 	check(t, start_screen(t));
 	loop(t);
 	code = end(t);
+	live_detach_behind(t->live);
 	live_close(t->live);
 	return code;
 }

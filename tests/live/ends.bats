@@ -80,7 +80,7 @@ teardown() {
 	diff <(sed -n '/^summary/,$p' "$LAB_DIR/trace.out" | grep -E '^[a-z]+ +[0-9]|connections:') \
 		<(grep -E '^[a-z]+ +[0-9]|connections:' "$LAB_DIR/replay.out")
 	head -n -1 "$TRACE" >"$TRACE.cut"
-	run -0 --separate-stderr "$LAB_ROOT/pgdnstrace" replay --text "$TRACE.cut"
+	run -1 --separate-stderr "$LAB_ROOT/pgdnstrace" replay --text "$TRACE.cut"
 	[[ $stderr == *'cut off'* && $output == *'41 connections: 41 ready'* ]]
 }
 

@@ -4,10 +4,12 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -421,6 +423,28 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
 	earlier_begin(&l->earlier, t);
 	*out = l;
 	return 0;
+}
+
+/*
+ * The kernel removes a probe when its last holder lets go, which takes it an RCU grace period each:
+ * three seconds in all. A child holds on until we are gone, so that it is the one to wait.
+ */
+void live_detach_behind(const struct live *l)
+{
+	int gone[2];
+	char byte;
+
+	if (!l->link_count || pipe2(gone, O_CLOEXEC))
+		return;
+	if (fork() == 0) {
+		prctl(PR_SET_NAME, "pgdns-detach");
+		close_range(STDIN_FILENO, STDERR_FILENO, 0); /* nobody shall wait for us behind a pipe */
+		close(gone[1]);
+		while (read(gone[0], &byte, 1) < 0 && errno == EINTR)
+			;
+		_exit(0);
+	}
+	close(gone[0]); /* the other end closes when we exit */
 }
 
 void live_close(struct live *l)
