@@ -1,5 +1,5 @@
-# PostgreSQL 13, 15, 17 and 18 as Debian builds them, each in a root of its own: the same
-# connections give the same record.
+# PostgreSQL 15 and 18 as Debian builds them, each in a root of its own: the same connections give the
+# same record, with return probes as with return sites. 13 and 17: long-versions.bats.
 
 setup_file() {
 	load ../lab/lab.bash
@@ -14,75 +14,51 @@ teardown_file() {
 
 setup() {
 	load ../lab/lab.bash
+	load ../lab/versions.bash
 }
 
 teardown() {
 	lab_trace_kill
 }
 
-start_server() {
-	export LAB_PORT=54$1
-	LAB_PG_ROOT=$("$LAB_HOME/pgroot" "$1") lab_pg_create "pg$1" log_hostname=on
-	lab_pg_start "pg$1"
-	lab_pg_tls "pg$1"
-	lab_pg_user "pg$1" alice secret
-	lab_pg_hba "pg$1" 'host all alice all scram-sha-256' 'host all all all trust'
+@test "PostgreSQL 15: every connection is told, its phases add up, 8 program runs each" {
+	version_test 15 8
 }
 
-# 201 connections of pgbench, one by TLS, one with a wrong password.
-connect_as_many_do() {
-	lab_reconnect 7 4 50
-	PGSSLMODE=require lab_client 8 psql -c 'SELECT 1'
-	PGUSER=alice PGPASSWORD=wrong run ! lab_client 9 psql -c 'SELECT 1'
+@test "PostgreSQL 18: every connection is told, its login trigger has a phase of its own, 9 program runs" {
+	version_test 18 9
 }
 
-trace_version() {
-	local file=$LAB_DIR/pg$1.jsonl postmaster
-	postmaster=$(start_server "$1" | head -n 1)
-	export LAB_PORT=54$1
-	[ "$1" -lt 17 ] || add_login_trigger "pg$1"
-	lab_trace_start -p "$postmaster" -q -o "$file"
-	connect_as_many_do
-	lab_trace_wait_conns "$file" 203
-	lab_trace_stop
-	[[ $(lab_trace_line "$file" start .server_version) == "$1".* ]]
-	lab_same 0 "$(lab_trace_line "$file" start '.missing_phases | length')"
-	lab_same '203 202 1 0' "$(lab_trace_line "$file" end '[.connections, .ready, .failed, .lost] | join(" ")')"
-	lab_trace_adds_up "$file"
-	lab_same 202 "$(lab_trace_count "$file" '.outcome == "ready" and .phases_us.hostname > 0')"
-	lab_same 1 "$(lab_trace_count "$file" '.within_us.tls > 0 and .within_us.tls <= .phases_us.startup')"
-	lab_same 1 "$(lab_trace_count "$file" '.sqlstate == "28P01" and .phase == "auth" and .user == "alice"')"
-	lab_pg_stop "pg$1" QUIT
+in_setup_and_over() {
+	lab_psql pg18 -c 'SELECT 1'
 }
 
-# From version 17 on, a trigger runs at each login; here for 10 ms.
-add_login_trigger() {
-	lab_psql "$1" <<-'SQL'
-	CREATE FUNCTION at_login() RETURNS event_trigger LANGUAGE plpgsql AS
-		'BEGIN PERFORM pg_sleep(0.01); END';
-	CREATE EVENT TRIGGER at_login ON login EXECUTE FUNCTION at_login();
-	SQL
+# io_workers and a crash restart fork children that nobody connected to.
+@test "PostgreSQL 18: workers and a crash restart under way are no connections" {
+	local backend
+	export LAB_PORT=5418
+	lab_pg_start pg18 >/dev/null
+	rm -f "$LAB_DIR/probes.jsonl"
+	: >"$(lab_pg_home pg18)/log"
+	version_trace 18 probes
+	lab_client 13 psql -c 'SELECT pg_backend_pid()' -c 'SELECT pg_sleep(60)' -At >"$LAB_DIR/backend" 2>&1 3>&- &
+	wait_for 10 test -s "$LAB_DIR/backend"
+	lab_psql pg18 -c 'ALTER SYSTEM SET io_workers = 8' -c 'SELECT pg_reload_conf()'
+	wait_for 10 io_workers 8
+	backend=$(head -n 1 "$LAB_DIR/backend")
+	kill -KILL "$backend"
+	wait_for 20 grep -q 'all server processes terminated' "$(lab_pg_home pg18)/log"
+	wait_for 20 in_setup_and_over
+	lab_trace_wait_conns "$LAB_DIR/probes.jsonl" 3
+	LAB_TRACE=probes lab_trace_stop
+	lab_same 0 "$(lab_trace_line "$LAB_DIR/probes.jsonl" end .lost)"
+	lab_same "$(connections_logged)" "$(lab_trace_line "$LAB_DIR/probes.jsonl" end .connections)"
 }
 
-# The trigger's 10 ms are in `login`, and in no other phase.
-login_took_10_ms() {
-	lab_same 202 "$(lab_trace_count "$LAB_DIR/pg$1.jsonl" '.phases_us.login >= 10000')"
+io_workers() {
+	(($(pgrep -c -P "$(lab_pg_pid pg18)" -f 'io worker') == $1))
 }
 
-@test "PostgreSQL 13: every connection is told, and its phases add up" {
-	trace_version 13
-}
-
-@test "PostgreSQL 15: every connection is told, and its phases add up" {
-	trace_version 15
-}
-
-@test "PostgreSQL 17: every connection is told, and its login trigger has a phase of its own" {
-	trace_version 17
-	login_took_10_ms 17
-}
-
-@test "PostgreSQL 18: every connection is told, and its login trigger has a phase of its own" {
-	trace_version 18
-	login_took_10_ms 18
+connections_logged() {
+	grep -c 'connection received' "$(lab_pg_home pg18)/log"
 }
