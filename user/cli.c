@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cli.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,11 +9,12 @@
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/log.h"
+#include "cli_parse.h"
 #include "commands.h"
 
 /* Options without a letter. */
 enum {
-	OPT_PORT = 256, OPT_USAGE, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
+	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
 	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_PROMETHEUS, OPT_LISTEN, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE,
 	OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
@@ -31,10 +31,6 @@ static const struct argp_option view_options[] = {
 	{ "screen", OPT_SCREEN, 0, 0, "The screen (the default on a terminal)", 2 },
 	{ "quiet", 'q', 0, 0, "No view and no summary", 2 },
 	{ "output", 'o', "FILE", 0, "Every connection as a JSON line; - is standard output", 2 },
-	{ "verbose", 'v', 0, 0, "Say more (twice: libbpf's messages too)", 9 },
-	{ "version", 'V', 0, 0, "Print the version", 9 },
-	{ "help", 'h', 0, 0, "This help", 9 },
-	{ "usage", OPT_USAGE, 0, OPTION_HIDDEN, 0, 9 },
 	{ 0 },
 };
 
@@ -81,10 +77,6 @@ static error_t parse_view(int key, char *arg, struct argp_state *state)
 	case OPT_SCREEN: o->view = VIEW_SCREEN; break;
 	case 'q': o->view = VIEW_NONE; break;
 	case 'o': o->output = arg; break;
-	case 'v': log_set_level(log_level() < LOG_DEBUG ? LOG_DEBUG : LOG_TRACE); break;
-	case 'V': puts("pgdnstrace " PGDNSTRACE_VERSION); exit(EXIT_DONE);
-	case 'h': argp_state_help(state, stdout, ARGP_HELP_STD_HELP); break;
-	case OPT_USAGE: argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -102,13 +94,6 @@ static void choose_view(struct options *o)
 		o->view = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !o->events ?
 				  VIEW_SCREEN :
 				  VIEW_TEXT;
-}
-
-static void cli_parse(const struct argp *argp, int argc, char **argv, struct options *o)
-{
-	argp_err_exit_status = EXIT_USAGE;
-	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
-	argp_parse(argp, argc, argv, ARGP_NO_HELP, NULL, o);
 }
 
 /* -- trace ---------------------------------------------------------------------------------------- */

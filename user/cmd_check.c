@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pgdnstrace check [TARGET] [--json] [--measure] [--sql] */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "base/log.h"
 #include "check/report.h"
+#include "cli_parse.h"
 #include "commands.h"
 
 enum { OPT_PORT = 256, OPT_JSON, OPT_MEASURE, OPT_SQL, OPT_BTF };
@@ -129,8 +129,7 @@ int cmd_check(int argc, char **argv)
 	};
 	struct arguments a = { 0 };
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	cli_parse(&argp, argc, argv, &a);
 	signal(SIGPIPE, SIG_IGN);
 	return a.sql ? written(report_sql(stdout)) : check(&a);
 }

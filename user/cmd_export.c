@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pgdnstrace export FORMAT [-o OUT] FILE */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "capture/replay.h"
+#include "cli_parse.h"
 #include "commands.h"
 #include "export/export.h"
 #include "export/outfile.h"
@@ -102,8 +102,7 @@ int cmd_export(int argc, char **argv)
 					  .help_filter = list_formats };
 	struct arguments a = { 0 };
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	cli_parse(&argp, argc, argv, &a);
 	signal(SIGPIPE, SIG_IGN); /* a reader that has seen enough is no error */
 	return export_file(&a);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* pgdnstrace merge [-o OUT] FILE... */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 
 #include "base/exit.h"
 #include "base/log.h"
+#include "cli_parse.h"
 #include "commands.h"
 #include "export/outfile.h"
 #include "keep/merge.h"
@@ -66,8 +66,7 @@ int cmd_merge(int argc, char **argv)
 	};
 	struct arguments a = { 0 };
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	cli_parse(&argp, argc, argv, &a);
 	signal(SIGPIPE, SIG_IGN);
 	return merge(&a);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* pgdnstrace report [-o OUT] [--resolve] [--hide KEYS] FILE */
-#include <argp.h>
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/exit.h"
 #include "base/log.h"
 #include "capture/replay.h"
+#include "cli_parse.h"
 #include "commands.h"
 #include "export/outfile.h"
 #include "export/report.h"
@@ -115,8 +115,7 @@ int cmd_report(int argc, char **argv)
 	struct report_data *d;
 	int code;
 
-	argp_err_exit_status = EXIT_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, &a);
+	cli_parse(&argp, argc, argv, &a);
 	if (goes_to_terminal(&a)) {
 		log_error("the page is for a browser: say where it goes, -o report.html");
 		return EXIT_USAGE;
