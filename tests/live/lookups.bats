@@ -214,3 +214,16 @@ says_start() {
 		[.lookup_count, .lookups[0].by, .lookups[0].kind, .lookups[0].result]' \
 		"$LAB_DIR/trace.jsonl" | sort | uniq -c)" = '     23 [1,"log_hostname","reverse","name"]' ]
 }
+
+@test "without return probes forward lookups, ldap and pam are named as missing" {
+	export LAB_TRACE=second
+	lab_trace_start -p "$(lab_pg_pid main)" -q --no-return-probes -o "$LAB_DIR/second.jsonl"
+	lab_pg_hba main 'host all all client-19.example trust'
+	try 19
+	lab_trace_wait_conns "$LAB_DIR/second.jsonl" 1
+	lab_trace_stop
+	jq -se '.[0].missing_lookups == ["forward"] and .[0].missing_within == ["ldap", "pam"]' \
+		"$LAB_DIR/second.jsonl"
+	jq -se 'map(select(.type == "conn"))[0] | .outcome == "ready" and
+		(.lookups | length) == 1 and .lookups[0].result == "name"' "$LAB_DIR/second.jsonl"
+}

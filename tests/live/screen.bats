@@ -310,7 +310,7 @@ tracer_pid() {
 @test "a terminal that nobody knows gets text" {
 	run_in_term "clear; TERM=nonsense $LAB_ROOT/pgdnstrace -p $POSTMASTER -d 2 2>$BATS_TEST_TMPDIR/err"
 	wait_for 10 grep -q 'no screen: .* text instead' "$BATS_TEST_TMPDIR/err"
-	await '^hostname '
+	await '^log_hostname reverse '
 }
 
 @test "a trace is played, paused, hastened and wound back on the same screen" {

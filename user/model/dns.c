@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER_LEN 12
-#define TYPE_PTR   12
+#define HEADER_LEN   12
+#define TYPE_PTR     12
 #define NAME_MAX_LEN 255 /* on the wire, RFC 1035 */
-#define LABEL_MAX  63
-#define LABELS_MAX 40 /* an IPv6 reverse name has 34 */
+#define LABEL_MAX    63
+#define LABELS_MAX   40 /* an IPv6 reverse name has 34 */
 
 /* What is left to read; a read beyond the end fails it, and all that follow. */
 struct cursor {
@@ -240,8 +240,8 @@ int dns_parse(const uint8_t *data, size_t len, struct dns_packet *out)
 
 /* -- answers in words (RFC 1035, 2136) -- */
 
-static const char *const rcode_names[] = { "NOERROR",  "FORMERR", "SERVFAIL", "NXDOMAIN",
-					   "NOTIMP",   "REFUSED", "YXDOMAIN", "YXRRSET",
+static const char *const rcode_names[] = { "NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN",
+					   "NOTIMP",  "REFUSED", "YXDOMAIN", "YXRRSET",
 					   "NXRRSET", "NOTAUTH", "NOTZONE" };
 #define RCODES_NAMED (sizeof(rcode_names) / sizeof(rcode_names[0]))
 

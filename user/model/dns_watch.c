@@ -7,23 +7,23 @@
 #include "base/clock.h"
 #include "model/hist.h"
 
-#define ASKED_MAX   16384 /* questions that are remembered: 16 s at 1,000 a second */
-#define CHAINS	    4096
-#define FORGET_NS   ((int64_t)(60 * NS_PER_S)) /* a later answer is to another question */
-#define SLACK_NS    ((int64_t)NS_PER_MS) /* between a probe's clock and a packet's */
-#define TIMEOUT_NS  ((int64_t)(5 * NS_PER_S)) /* where the resolver's own is not known */
-#define OTHER	    DNS_SERVERS
+#define ASKED_MAX  16384 /* questions that are remembered: 16 s at 1,000 a second */
+#define CHAINS     4096
+#define FORGET_NS  ((int64_t)(60 * NS_PER_S)) /* a later answer is to another question */
+#define SLACK_NS   ((int64_t)NS_PER_MS)       /* between a probe's clock and a packet's */
+#define TIMEOUT_NS ((int64_t)(5 * NS_PER_S))  /* where the resolver's own is not known */
+#define OTHER      DNS_SERVERS
 
 struct asked {
 	int64_t at_ns;
-	uint64_t rtt_ns; /* valid with has_rtt */
+	uint64_t rtt_ns;             /* valid with has_rtt */
 	uint64_t question, previous; /* of the same chain: a number, 0: none */
 	struct addr client, about;
 	uint16_t port, id;
 	uint8_t server; /* row, or OTHER */
 	uint8_t rcode;
 	bool tcp, retry, answered, has_rtt;
-	bool given_up; /* asked again since, here or elsewhere */
+	bool given_up;  /* asked again since, here or elsewhere */
 	uint64_t claim; /* the lookup it belongs to; 0: none yet */
 };
 
@@ -139,9 +139,15 @@ static void take_question(struct dns_watch *w, const struct dns_packet *p, int64
 	struct asked *a = &w->asked[number % ASKED_MAX];
 
 	forget(w, a, at_ns);
-	*a = (struct asked){ .at_ns = at_ns, .question = p->question, .previous = *chain,
-			     .client = p->from, .about = p->about, .port = p->from_port,
-			     .id = p->id, .tcp = p->tcp, .server = (uint8_t)row_get(w, &p->to) };
+	*a = (struct asked){ .at_ns = at_ns,
+			     .question = p->question,
+			     .previous = *chain,
+			     .client = p->from,
+			     .about = p->about,
+			     .port = p->from_port,
+			     .id = p->id,
+			     .tcp = p->tcp,
+			     .server = (uint8_t)row_get(w, &p->to) };
 	*chain = number;
 	follow_up(w, a);
 	if (a->server == OTHER) {
@@ -166,7 +172,8 @@ static struct asked *asked_by(struct dns_watch *w, const struct dns_packet *p, i
 	struct asked *found = NULL, *a;
 
 	*several = false;
-	for (uint64_t n = *chain_of(w, p->question, p->id); (a = asked_get(w, n)); n = a->previous) {
+	for (uint64_t n = *chain_of(w, p->question, p->id); (a = asked_get(w, n));
+	     n = a->previous) {
 		if (at_ns - a->at_ns >= FORGET_NS)
 			break;
 		if (!answers(p, a, server))
@@ -177,7 +184,8 @@ static struct asked *asked_by(struct dns_watch *w, const struct dns_packet *p, i
 	return found;
 }
 
-/* Answers to questions from before the watch began, and to other servers' questions, match nothing. */
+/* Answers to questions from before the watch began, and to other servers' questions, match nothing.
+ */
 static void take_answer(struct dns_watch *w, const struct dns_packet *p, int64_t at_ns)
 {
 	int server = row_find(w, &p->from);

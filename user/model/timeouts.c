@@ -7,7 +7,7 @@
 #include "base/clock.h"
 
 #define SLACK_NS (500 * NS_PER_MS) /* an answer's own time, and a busy machine's */
-#define EARLY_NS (20 * NS_PER_MS) /* poll() counts in milliseconds, the probes sit around it */
+#define EARLY_NS (20 * NS_PER_MS)  /* poll() counts in milliseconds, the probes sit around it */
 
 static bool is_musl(const struct resolver *r)
 {
@@ -37,7 +37,8 @@ static unsigned int questions(const struct resolver *r, enum direction kind)
 	       (kind == DIRECTION_FORWARD && r->search_count ? 2 : 1);
 }
 
-/* send_dg(): the timeout doubles from server to server and is shared by all of them but the first. */
+/* send_dg(): the timeout doubles from server to server and is shared by all of them but the first.
+ */
 static uint64_t question_ns(const struct resolver *r, unsigned int question)
 {
 	unsigned int server = question % r->nameserver_count;
@@ -80,7 +81,8 @@ static bool same_length(const struct resolver *r, unsigned int count)
 /* Those that were asked: with rotate any of them may have been the first. */
 static int servers_text(const struct resolver *r, unsigned int count, char *buf, size_t len)
 {
-	unsigned int servers = is_musl(r) || count > r->nameserver_count ? r->nameserver_count : count;
+	unsigned int servers =
+		is_musl(r) || count > r->nameserver_count ? r->nameserver_count : count;
 	int used = 0;
 
 	if (r->rotate && servers < r->nameserver_count)
@@ -105,10 +107,10 @@ const char *timeouts_explain(const struct resolver *r, enum direction kind, uint
 		sum_ns += question_ns(r, i);
 	servers_text(r, count, servers, sizeof(servers));
 	if (same_length(r, count))
-		snprintf(buf, len, "%u unanswered tr%s of %llus (%s)", count, count == 1 ? "y" : "ies",
-			 question_ns(r, 0) / NS_PER_S, servers);
+		snprintf(buf, len, "%u unanswered tr%s of %llus (%s)", count,
+			 count == 1 ? "y" : "ies", question_ns(r, 0) / NS_PER_S, servers);
 	else
-		snprintf(buf, len, "%u unanswered tries, %llus in all (%s)", count, sum_ns / NS_PER_S,
-			 servers);
+		snprintf(buf, len, "%u unanswered tries, %llus in all (%s)", count,
+			 sum_ns / NS_PER_S, servers);
 	return buf;
 }

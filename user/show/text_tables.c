@@ -2,13 +2,15 @@
 /* The text view's tables: by key, lookups, failures. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/duration.h"
 #include "model/sqlstate.h"
 #include "show/name.h"
 #include "show/text_private.h"
 
-#define ROWS_SHOWN      10
-#define ADDRESSES_SHOWN 5
+#define ROWS_SHOWN       10
+#define ADDRESSES_SHOWN  5
+#define ADDRESS_WAITS_NS (100 * NS_PER_MS)
 
 /* -- by key -- */
 
@@ -178,6 +180,22 @@ static void text_address(const struct text *t, const struct address_row *row)
 	text_reverse_line(t, &line);
 }
 
+/* Addresses that wait or fail; the others are in their family's line. */
+static void text_addresses(const struct text *t, const struct address_row *const *rows,
+			   size_t count)
+{
+	size_t waiting = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i]->max_ns < ADDRESS_WAITS_NS && !rows[i]->failed)
+			continue;
+		if (waiting++ < ADDRESSES_SHOWN)
+			text_address(t, rows[i]);
+	}
+	if (waiting > ADDRESSES_SHOWN)
+		fprintf(t->out, "%zu more that waited or failed\n", waiting - ADDRESSES_SHOWN);
+}
+
 void text_reverse(const struct text *t)
 {
 	size_t count;
@@ -189,10 +207,7 @@ void text_reverse(const struct text *t)
 		"failed", "???", "mean", "max", "sum");
 	text_family(t, ADDR_V4, "IPv4");
 	text_family(t, ADDR_V6, "IPv6");
-	for (size_t i = 0; i < count && i < ADDRESSES_SHOWN; i++)
-		text_address(t, rows[i]);
-	if (count > ADDRESSES_SHOWN)
-		fprintf(t->out, "%zu more\n", count - ADDRESSES_SHOWN);
+	text_addresses(t, rows, count);
 	text_resolver(t);
 }
 
