@@ -14,7 +14,7 @@
 
 /* Options without a letter. */
 enum {
-	OPT_PORT = 256, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
+	OPT_PORT = 256, OPT_FOLLOW, OPT_ONLY, OPT_BY, OPT_TEXT, OPT_SCREEN, OPT_NO_SQLSTATE, OPT_NO_RETURN_PROBES,
 	OPT_DNS_PACKETS, OPT_RING, OPT_BTF, OPT_PROMETHEUS, OPT_LISTEN, OPT_FROM, OPT_TO, OPT_ON, OPT_BEFORE,
 	OPT_AFTER, OPT_DIR, OPT_KEEP,
 };
@@ -102,6 +102,7 @@ static const struct argp_option trace_options[] = {
 	{ 0, 0, 0, 0, "Which server (default: the only postmaster running):", 1 },
 	{ "pid", 'p', "PID", 0, "The postmaster", 1 },
 	{ "pgdata", 'D', "DIR", 0, "The postmaster of this data directory", 1 },
+	{ "follow", OPT_FOLLOW, 0, 0, "With -D: go on with the next postmaster after a restart", 1 },
 	{ "port", OPT_PORT, "PORT", 0, "The postmaster that listens there", 1 },
 	{ 0, 0, 0, 0, "How often and how long:", 2 },
 	{ "interval", 'i', "SECONDS", 0, "Refresh (1 on the screen, 5 in text)", 2 },
@@ -187,6 +188,7 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case OPT_PORT: o->target.port = number_of(arg, "--port", 65535, state); break;
 	case 'i': o->interval_ns = duration_of(arg, "--interval", state); break;
 	case 'd': o->duration_ns = duration_of(arg, "--duration", state); break;
+	case OPT_FOLLOW: o->follow = true; break;
 	case OPT_NO_SQLSTATE: o->live.sqlstate = false; break;
 	case OPT_NO_RETURN_PROBES: o->live.return_probes = false; break;
 	case OPT_DNS_PACKETS: o->live.dns_packets = true; break;
@@ -205,6 +207,8 @@ static error_t parse_trace(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!!o->target.pid + !!o->target.pgdata + !!o->target.port > 1)
 			argp_error(state, "one of --pid, --pgdata and --port names the server, not several");
+		if (o->follow && !o->target.pgdata)
+			argp_error(state, "--follow knows the next postmaster by its data directory: give it -D DIR");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

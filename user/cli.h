@@ -16,6 +16,7 @@ struct options {
 	struct live_options live;
 	uint64_t interval_ns; /* 0: the view's own */
 	uint64_t duration_ns; /* 0: until stopped */
+	bool follow; /* go on with the next postmaster of target.pgdata */
 	bool events;
 	enum view view; /* never VIEW_AUTO once parsed */
 	struct filter filter;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@
 #include "pipeline.h"
 #include "target/preflight.h"
 
+#define FOLLOW_MS     100
 #define DRAIN_NS      (100 * NS_PER_MS)
 #define SWEEP_NS      NS_PER_S
 #define TEXT_EVERY_NS (5 * NS_PER_S)
@@ -131,6 +133,7 @@ static void tell_losses(struct trace *t)
 	static const char *const messages[LOSS_COUNT] = {
 		[LOSS_RING] = "the ring buffer is full: give it a larger --ring",
 		[LOSS_MAP] = "more are in setup at a time than the state map holds",
+		[LOSS_UNMET] = "their client's address was never asked for",
 	};
 	const struct tick *tick = stats_tick(t->pipeline.stats);
 
@@ -180,6 +183,100 @@ static void take_interruption(struct trace *t)
 		t->view_due_ns = 0;
 }
 
+static int start_live(struct trace *t)
+{
+	const struct session *s = &t->target.session;
+
+	t->polls[POLL_RING] = (struct pollfd){ live_fd(t->live), POLLIN, 0 };
+	t->polls[POLL_SERVER] = (struct pollfd){ t->target.pidfd, POLLIN, 0 };
+	t->sweep_due_ns = clock_mono_ns() + NS_PER_S;
+	log_info("tracing PostgreSQL %s on port %d, postmaster %d", s->server_version, s->port,
+		 s->postmaster);
+	return live_start(t->live, pipeline_event, &t->pipeline);
+}
+
+/* -- the next postmaster (--follow) ----------------------------------------------------------------- */
+
+/* What is left of the last one is told, and its probes are given up. */
+static void part(struct trace *t)
+{
+	int behind;
+
+	pipeline_ending(&t->pipeline);
+	check(t, live_freeze(t->live, pipeline_event, &t->pipeline));
+	check(t, pipeline_part(&t->pipeline, "server_ended"));
+	behind = live_detach_behind(t->live);
+	live_close(t->live);
+	t->live = NULL;
+	if (behind >= 0)
+		close(behind);
+	target_close(&t->target);
+	t->polls[POLL_RING].fd = t->polls[POLL_SERVER].fd = -1;
+	log_info("the server has ended; waiting for the next one in %s", t->options.target.pgdata);
+}
+
+/* It has its listening sockets: their addresses stand in the sixth line of postmaster.pid (13 to 19). */
+static bool next_listens(const struct trace *t)
+{
+	char path[PATH_TEXT_LEN];
+	int lines = 0, c;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/postmaster.pid", t->options.target.pgdata);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while ((c = getc(f)) != EOF)
+		lines += c == '\n';
+	fclose(f);
+	return lines >= 6;
+}
+
+/* True when the next one is traced. One that cannot be traced ends it all. */
+static bool take_next(struct trace *t)
+{
+	struct problem problem = { .exit_code = EXIT_FAILURE };
+
+	if (!next_listens(t) || target_open(&t->options.target, &t->target, &problem))
+		return false;
+	filter_text(&t->options.filter, t->target.session.filter, TEXT_LEN);
+	if (preflight_run(&t->target, t->options.live.btf, &problem) ||
+	    live_open(&t->live, &t->target, &t->options.live, &problem)) {
+		finish(t, "error", fail(&problem));
+		return false;
+	}
+	check(t, start_live(t));
+	return true;
+}
+
+static void serve_without_server(struct trace *t, uint64_t now_ns)
+{
+	if (now_ns >= t->view_due_ns) {
+		check(t, pipeline_view(&t->pipeline, false));
+		t->view_due_ns = now_ns + view_interval_ns(t);
+	}
+	if (t->pipeline.output)
+		check(t, output_tick(t->pipeline.output));
+	if (t->stop_ns && now_ns >= t->stop_ns)
+		finish(t, "duration", EXIT_DONE);
+}
+
+static void follow(struct trace *t)
+{
+	part(t);
+	while (!t->reason && !take_next(t)) {
+		if (poll(t->polls, POLL_COUNT, FOLLOW_MS) < 0)
+			take_interruption(t);
+		waitpid(-1, NULL, WNOHANG); /* who detached behind us */
+		if (t->polls[POLL_SIGNALS].revents)
+			take_signal(t);
+		if (t->polls[POLL_KEYS].revents && !t->reason)
+			take_keys(t);
+		if (!t->reason)
+			serve_without_server(t, clock_mono_ns());
+	}
+}
+
 static void loop(struct trace *t)
 {
 	while (!t->reason) {
@@ -188,7 +285,9 @@ static void loop(struct trace *t)
 		check(t, live_drain(t->live, pipeline_event, &t->pipeline));
 		if (t->polls[POLL_SIGNALS].revents)
 			take_signal(t);
-		if (t->polls[POLL_SERVER].revents)
+		if (t->polls[POLL_SERVER].revents && t->options.follow && !t->reason)
+			follow(t);
+		else if (t->polls[POLL_SERVER].revents)
 			finish(t, "server_ended", EXIT_SERVER_ENDED);
 		if (t->polls[POLL_KEYS].revents && !t->reason)
 			take_keys(t);
@@ -199,18 +298,12 @@ static void loop(struct trace *t)
 
 static int start(struct trace *t)
 {
-	const struct session *s = &t->target.session;
 	uint64_t now_ns = clock_mono_ns();
 
-	t->polls[POLL_RING] = (struct pollfd){ live_fd(t->live), POLLIN, 0 };
-	t->polls[POLL_SERVER] = (struct pollfd){ t->target.pidfd, POLLIN, 0 };
-	t->sweep_due_ns = t->view_due_ns = now_ns + NS_PER_S; /* the first view after 1 s in any case */
+	t->view_due_ns = now_ns + NS_PER_S; /* the first view after 1 s in any case */
 	t->stop_ns = t->options.duration_ns ? now_ns + t->options.duration_ns : 0;
-	log_info("tracing PostgreSQL %s on port %d, postmaster %d", s->server_version, s->port,
-		 s->postmaster);
-	return live_start(t->live, pipeline_event, &t->pipeline);
+	return start_live(t);
 }
-
 /* What has to be said before is said on the plain terminal. */
 static int start_screen(struct trace *t)
 {
@@ -230,7 +323,7 @@ static enum exit_code end(struct trace *t)
 	int err = 0;
 
 	pipeline_ending(&t->pipeline);
-	if (strcmp(t->reason, "closed_pipe"))
+	if (t->live && strcmp(t->reason, "closed_pipe"))
 		err = live_freeze(t->live, pipeline_event, &t->pipeline);
 	tell_losses(t);
 	if (!err)
@@ -254,7 +347,8 @@ static enum exit_code run(struct trace *t, struct problem *problem)
 	check(t, start_screen(t));
 	loop(t);
 	code = end(t);
-	live_detach_behind(t->live);
+	if (t->live)
+		live_detach_behind(t->live);
 	live_close(t->live);
 	return code;
 }

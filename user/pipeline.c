@@ -127,6 +127,8 @@ int pipeline_event(void *ctx, const struct event *ev)
 	struct pipeline *p = ctx;
 	int err = stats_event(p->stats, &p->options->filter, ev);
 
+	if (ev->type == EVENT_START)
+		p->parted = false;
 	if (!err && p->screen)
 		err = screen_event(p->screen, ev);
 	if (!err)
@@ -192,13 +194,26 @@ static void end_event(struct pipeline *p, const char *reason, struct event *ev)
 	end_verdict(p, end);
 }
 
+int pipeline_part(struct pipeline *p, const char *reason)
+{
+	struct event ev;
+	int err = 0;
+
+	end_event(p, reason, &ev);
+	p->ending = false;
+	p->parted = true;
+	if (p->window)
+		err = window_event(p->window, &ev);
+	return err || !p->output ? err : output_part(p->output, &ev);
+}
+
 int pipeline_end(struct pipeline *p, const char *reason)
 {
 	struct event ev;
 	int err, shown;
 
 	end_event(p, reason, &ev);
-	err = tell_files(p, &ev);
+	err = p->parted ? 0 : tell_files(p, &ev);
 	stats_event(p->stats, NULL, &ev);
 	pipeline_metrics(p);
 	shown = pipeline_view(p, true);

@@ -17,6 +17,7 @@ struct pipeline {
 	struct stats *stats;
 	struct output *output; /* NULL: no -o */
 	struct window *window; /* incident windows; NULL: a replay */
+	bool parted; /* the files' last part has its end, and no other has begun */
 	bool ending; /* the next sweep is the last: the files get what is in setup */
 	struct screen *screen; /* NULL: text, or no view */
 	struct metrics metrics;
@@ -35,6 +36,11 @@ int pipeline_event(void *ctx, const struct event *ev);
 int pipeline_view(struct pipeline *p, bool final);
 /* The sweep that follows is the last: what it shows goes to the files, line by line. */
 void pipeline_ending(struct pipeline *p);
+/*
+ * The end of one server's part of the trace, after pipeline_ending() and the last sweep: the files are
+ * told, and what comes next is another server's.
+ */
+int pipeline_part(struct pipeline *p, const char *reason);
 /* Renders the metrics that are asked for. */
 void pipeline_metrics(struct pipeline *p);
 /* True when a file could not be written in full: the program exits with 1. */

@@ -429,13 +429,13 @@ int live_open(struct live **out, struct target *t, const struct live_options *o,
  * The kernel removes a probe when its last holder lets go, which takes it an RCU grace period each:
  * three seconds in all. A child holds on until we are gone, so that it is the one to wait.
  */
-void live_detach_behind(const struct live *l)
+int live_detach_behind(const struct live *l)
 {
 	int gone[2];
 	char byte;
 
 	if (!l->link_count || pipe2(gone, O_CLOEXEC))
-		return;
+		return -1;
 	if (fork() == 0) {
 		prctl(PR_SET_NAME, "pgdns-detach");
 		close_range(STDIN_FILENO, STDERR_FILENO, 0); /* nobody shall wait for us behind a pipe */
@@ -444,7 +444,8 @@ void live_detach_behind(const struct live *l)
 			;
 		_exit(0);
 	}
-	close(gone[0]); /* the other end closes when we exit */
+	close(gone[0]);
+	return gone[1];
 }
 
 void live_close(struct live *l)

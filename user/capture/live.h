@@ -43,10 +43,11 @@ int live_sweep(struct live *l, event_sink sink, void *ctx);
  */
 int live_freeze(struct live *l, event_sink sink, void *ctx);
 /*
- * Before the last live_close() of a program that is about to exit: leaves the removal of the probes,
- * which takes 0.1 s each, to a child process that ends when it is done.
+ * Before a live_close() that must not take its time: leaves the removal of the probes, which takes
+ * 0.1 s each, to a child process. That begins when the file descriptor returned is closed, at the
+ * latest with the end of the program; -1: there is no child.
  */
-void live_detach_behind(const struct live *l);
+int live_detach_behind(const struct live *l);
 void live_close(struct live *l); /* accepts NULL; takes 0.1 s a probe */
 
 #endif

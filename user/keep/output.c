@@ -29,7 +29,7 @@ struct output {
 	struct tick tick;    /* the last one */
 	struct event dns;    /* the last one; EVENT_START: none, or written already */
 	int64_t dns_told_ns; /* of the stream */
-	bool reopened;       /* then the end counts what this file saw, not what the run saw */
+	bool reopened;       /* or a part ended: then the end counts this part, not the run */
 	struct end totals;
 	uint64_t lost_before; /* this file */
 };
@@ -244,6 +244,14 @@ static void tell_reopened(struct output *o, struct stats *s, int64_t at_ns)
 		output_flush(o);
 }
 
+static void begin_totals(struct output *o, uint64_t lost_before)
+{
+	o->reopened = true;
+	o->totals = (struct end){ 0 };
+	o->lost_before = lost_before;
+	o->ticked_ns = 0;
+}
+
 /* The new file is made first: when that fails the old one goes on, and nothing is lost. */
 int output_reopen(struct output *o, struct stats *s)
 {
@@ -265,14 +273,20 @@ int output_reopen(struct output *o, struct stats *s)
 	if (o->out)
 		fclose(o->out);
 	o->out = next;
-	o->reopened = true;
-	o->totals = (struct end){ 0 };
-	o->lost_before = tick_lost(&o->tick);
-	o->ticked_ns = 0;
+	begin_totals(o, tick_lost(&o->tick));
 	o->start.at_ns = now_ns;
 	o->start.start.settings = *stats_settings(s); /* as they are by now */
 	o->start.start.missing_phases = stats_session(s)->missing_phases;
 	return output_write(o, &o->start);
+}
+
+int output_part(struct output *o, const struct event *ev)
+{
+	int err = output_end(o, ev);
+
+	o->tick = (struct tick){ 0 };
+	begin_totals(o, 0);
+	return err;
 }
 
 bool output_failed(const struct output *o)

@@ -25,6 +25,11 @@ int output_tick(struct output *o);
  * exists it is gone on with.
  */
 int output_reopen(struct output *o, struct stats *s);
+/*
+ * The server of this part of the trace has ended and another one will be traced: the part gets its end
+ * (ev), with its own totals; the next start begins another part in the same file.
+ */
+int output_part(struct output *o, const struct event *ev);
 /* True when something could not be written: the program exits with 1. */
 bool output_failed(const struct output *o);
 void output_close(struct output *o); /* accepts NULL */
