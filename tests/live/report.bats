@@ -78,6 +78,18 @@ page_data() {
 	seen '.text | contains("REVERSE DNS")'
 }
 
+@test "times are told as the server's log has them too, when its zone is one" {
+	needs_browser
+	for zone in Europe/Berlin 'no/zone<b>'; do
+		jq -c --arg zone "$zone" 'if .type == "start" then .time_zone = $zone | .at = "2026-10-02T10:06:26Z" else . end' \
+			"$data/silence.jsonl" >"$BATS_TEST_TMPDIR/zone.jsonl"
+		report "$BATS_TEST_TMPDIR/zone.jsonl"
+		browse
+		seen '.ready and .errors == []'
+		[ "$zone" != Europe/Berlin ] || seen '.text | test("by the server’s log 2 Oct 2026, 12:06:26 .* Europe/Berlin")'
+	done
+}
+
 @test "hidden values are nowhere on the page, and the same pseudonyms come again" {
 	jq -c 'if .type == "conn" then .user = "alice" | .database = "payroll" | .application = "hrtool" else . end' \
 		"$data/dead_dns.jsonl" >"$BATS_TEST_TMPDIR/secret.jsonl"

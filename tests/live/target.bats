@@ -4,7 +4,7 @@
 setup_file() {
 	load ../lab/lab.bash
 	lab_begin
-	lab_pg_create main log_hostname=on "cluster_name='main'"
+	lab_pg_create main log_hostname=on "cluster_name='main'" "log_timezone='Europe/Berlin'"
 	lab_pg_start main
 	# searched for by its port, among all servers of the machine
 	export SECOND_PORT=$((20000 + RANDOM % 10000))
@@ -62,11 +62,11 @@ own_server() {
 
 @test "the first line of a trace says which server it is" {
 	pid=$(lab_pg_pid main)
-	line=$(start_line '[.postmaster, .port, .cluster_name, .data_directory, .server_version, .host,
+	line=$(start_line '[.postmaster, .port, .cluster_name, .time_zone, .data_directory, .server_version, .host,
 		.kernel, .container, .settings.log_hostname, .settings.log_line_prefix]
 		| map(tostring) | join("|")' -p "$pid")
 	version=$(lab_psql main -c 'SHOW server_version' | cut -d' ' -f1)
-	[ "$line" = "$pid|5432|main|$LAB_DIR/main/data|$version|$(uname -n)|$(uname -r)|null|true|%m [%p] " ]
+	[ "$line" = "$pid|5432|main|Europe/Berlin|$LAB_DIR/main/data|$version|$(uname -n)|$(uname -r)|null|true|%m [%p] " ]
 }
 
 @test "the resolver is the one of the server's own files, not of the tracer's" {

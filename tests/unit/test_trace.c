@@ -296,6 +296,7 @@ TEST(a_start_survives_the_way_through_a_file)
 	strcpy(s->data_directory, "/srv/\xc3\xbc");
 	strcpy(s->container, "pod-7");
 	strcpy(s->socket_directory, "/run/postgresql");
+	strcpy(s->time_zone, "Europe/Berlin");
 	s->settings = (struct settings){ .has_log_hostname = true,
 					 .log_hostname = true,
 					 .has_log_line_prefix = true,

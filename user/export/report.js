@@ -239,13 +239,23 @@ function writeNotes() {
 		note(`Pseudonyms stand in place of: ${data.hidden.join(', ')}. The same value has the same pseudonym in every report of this trace.`);
 }
 
+/* As the server's log has it; a zone that this browser does not know is left out. */
+function serverTime() {
+	if (!session.time_zone || /^(Etc\/)?UTC$/.test(session.time_zone))
+		return '';
+	try {
+		const format = new Intl.DateTimeFormat('en-GB', { timeZone: session.time_zone, timeStyle: 'medium', dateStyle: 'medium' });
+		return `; by the server’s log ${format.formatRange(data.from, data.to)} ${session.time_zone}`;
+	} catch {
+		return '';
+	}
+}
+
 function writeHead() {
 	const title = `${serverName()}, ${day(data.from)}`;
 	place('title').textContent = clean(title);
 	document.title = clean(`PostgreSQL connections: ${title}`);
-	const local = data.from_local.endsWith(' UTC') ? '' :
-		`; ${data.from_local} to ${data.to_local} where this page was made`;
-	place('span').textContent = clean(`${when(data.from)} to ${when(data.to)} UTC (${dur((data.to - data.from) * 1000)})${local}. PostgreSQL ${session.server_version}.`);
+	place('span').textContent = clean(`${when(data.from)} to ${when(data.to)} UTC (${dur((data.to - data.from) * 1000)})${serverTime()}. PostgreSQL ${session.server_version}.`);
 	writeNotes();
 }
 
@@ -593,7 +603,7 @@ function facts(s) {
 		['host', [s.host, s.container && `container ${s.container}`].filter(Boolean).join(', ')],
 		['PostgreSQL', `${s.server_version}, port ${s.port}, postmaster ${s.postmaster}`],
 		['cluster name', s.cluster_name], ['data directory', s.data_directory],
-		['kernel', s.kernel], ['traced by', s.tool],
+		['log_timezone', s.time_zone], ['kernel', s.kernel], ['traced by', s.tool],
 		['log_hostname', s.log_hostname === undefined ? 'could not be read' : s.log_hostname ? 'on' : 'off'],
 		['log_line_prefix', s.log_line_prefix],
 	];

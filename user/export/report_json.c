@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The report's data as JSON: numbers and names; words and looks are report.js's. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/duration.h"
-#include "base/json_out.h"
 #include "export/report.h"
 #include "export/report_json.h"
 #include "model/verdict.h"
@@ -71,6 +68,7 @@ static void put_session(struct page_json *r, const struct report_session *rs)
 	json_put_int(j, "postmaster", s->postmaster);
 	json_put_text(j, "data_directory", s->data_directory);
 	json_put_text(j, "container", s->container);
+	json_put_text(j, "time_zone", s->time_zone);
 	json_put_text(j, "kernel", s->kernel);
 	json_put_text(j, "tool", s->tool);
 	json_put_text(j, "filter", shown_filter(r, s));
@@ -115,15 +113,12 @@ static void put_happenings(struct page_json *r)
 static void put_about(struct page_json *r)
 {
 	struct json_out *j = &r->j;
-	char text[CLOCK_TEXT_LEN];
 
 	json_put_text(j, "tool", "pgdnstrace " PGDNSTRACE_VERSION);
 	json_put_text(j, "file", r->o->file);
 	report_put_ms(j, "made", clock_real_ns());
 	report_put_ms(j, "from", r->d->from_ns);
 	report_put_ms(j, "to", r->d->to_ns);
-	json_put_text(j, "from_local", clock_local(r->d->from_ns, text));
-	json_put_text(j, "to_local", clock_local(r->d->to_ns, text));
 	json_put_bool(j, "complete", r->o->complete);
 	json_put_bool(j, "no_percentiles", is_filtered(r->d));
 	json_put_open(j, "hidden", '[');

@@ -271,6 +271,7 @@ static void take_start(struct decoder *d, struct json_value *o, struct session *
 	TAKE_TEXT(d, o, "cluster_name", s->cluster_name);
 	TAKE_TEXT(d, o, "data_directory", s->data_directory);
 	TAKE_TEXT(d, o, "container", s->container);
+	TAKE_TEXT(d, o, "time_zone", s->time_zone);
 	TAKE_TEXT(d, o, "socket_directory", s->socket_directory);
 	take_settings(d, find_kind(d, o, "settings", JSON_IN_OBJECT), &s->settings);
 	take_resolver(d, find_kind(d, o, "resolver", JSON_IN_OBJECT), &s->resolver);

@@ -100,6 +100,7 @@ static void put_start(struct json_out *j, const struct session *s)
 	put_text(j, "cluster_name", s->cluster_name);
 	put_text(j, "data_directory", s->data_directory);
 	put_text(j, "container", s->container);
+	put_text(j, "time_zone", s->time_zone);
 	put_text(j, "socket_directory", s->socket_directory);
 	put_settings(j, "settings", &s->settings);
 	put_resolver(j, &s->resolver);

@@ -64,6 +64,7 @@ struct session {
 	char cluster_name[TEXT_LEN];
 	char data_directory[PATH_TEXT_LEN];
 	char container[TEXT_LEN]; /* "" : none */
+	char time_zone[TEXT_LEN]; /* the log's: "Europe/Berlin"; "" : not known */
 	char socket_directory[TEXT_LEN]; /* the first one, as the server sees it; "" : none */
 	struct settings settings;
 	struct resolver resolver;

@@ -43,6 +43,7 @@
 	X(CLUSTER_NAME, "cluster_name", 8)                                                         \
 	X(SOCKET_DIRECTORIES, "Unix_socket_directories", 8)                                        \
 	X(HBA_FILE, "HbaFileName", 8)                                                              \
+	X(LOG_TIMEZONE, "log_timezone", 8)          /* a struct pg_tz: its name comes first */     \
 	X(LOG_CONNECTIONS, "Log_connections", 1)    /* 13 to 17 */                                 \
 	X(LOG_CONNECTIONS_SET, "log_connections", 4) /* 18+, bits */                               \
 	X(LOG_DISCONNECTIONS, "Log_disconnections", 1)                                             \

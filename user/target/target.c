@@ -157,6 +157,7 @@ static void session_read(struct target *t)
 	variable_text(t, VARIABLE_DATA_DIRECTORY, s->data_directory, sizeof(s->data_directory));
 	variable_text(t, VARIABLE_SOCKET_DIRECTORIES, s->socket_directory,
 		      sizeof(s->socket_directory));
+	variable_text(t, VARIABLE_LOG_TIMEZONE, s->time_zone, sizeof(s->time_zone));
 	/* the first of a list; the verdict's commands name it */
 	s->socket_directory[strcspn(s->socket_directory, ",")] = '\0';
 	if (proc_read(t->pid, "cgroup", cgroup, sizeof(cgroup)) > 0)
