@@ -48,6 +48,21 @@ static void draw_setup_row(const struct area *a, const struct frame_input *in, i
 	area_put_right(a, a->width, y, style, duration_format(age_ns, age));
 }
 
+/* "15", or "2 of 15" where a filter lists some of them only. */
+static void setup_count(const struct frame_input *in, char *buf, size_t len)
+{
+	unsigned long long all = stats_in_setup(in->shown), listed = 0;
+	size_t count;
+	const struct conn *list = stats_in_setup_list(in->shown, &count);
+
+	for (size_t i = 0; i < count; i++)
+		listed += list[i].phase != PHASE_UNKNOWN;
+	if (listed < all && count < IN_SETUP_LISTED)
+		snprintf(buf, len, "%llu of %llu", listed, all);
+	else
+		snprintf(buf, len, "%llu", all);
+}
+
 static void draw_setup(const struct area *a, const struct frame_input *in)
 {
 	size_t count;
@@ -55,7 +70,7 @@ static void draw_setup(const struct area *a, const struct frame_input *in)
 	struct rows rows = rows_on_view(a, in, 1, count);
 	char more[48];
 
-	snprintf(more, sizeof(more), "%llu", (unsigned long long)stats_in_setup(in->shown));
+	setup_count(in, more, sizeof(more));
 	area_title(a, panel_name(PANEL_SETUP), more);
 	if (count == 0)
 		area_put(a, 1, 1, STYLE_DIM, "nobody waits");
