@@ -29,7 +29,7 @@ struct screen {
 	struct filter base, filter; /* as given; with the client of / */
 	struct stats *own;  /* since a reset or through the filter; NULL: the whole is on view */
 	struct stats *held; /* a copy of what was on view when it was paused; NULL: going on */
-	struct stats *held_whole;
+	struct stats *held_whole; /* the same where the whole was on view */
 	int64_t held_ns;
 
 	unsigned int kept;
@@ -151,6 +151,14 @@ static void print_messages(const struct screen *sc)
 		log_warn("%s", sc->messages[i % KEPT_MESSAGES]);
 }
 
+static void let_go(struct screen *sc)
+{
+	if (sc->held_whole != sc->held)
+		stats_free(sc->held_whole);
+	stats_free(sc->held);
+	sc->held = sc->held_whole = NULL;
+}
+
 void screen_close(struct screen *sc)
 {
 	if (!sc)
@@ -161,9 +169,8 @@ void screen_close(struct screen *sc)
 	logging = NULL;
 	delscreen(sc->terminal);
 	print_messages(sc);
+	let_go(sc);
 	stats_free(sc->own);
-	stats_free(sc->held);
-	stats_free(sc->held_whole);
 	canvas_free(&sc->canvas);
 	free(sc);
 }
@@ -295,20 +302,13 @@ static bool set_filter(struct screen *sc)
 	return true;
 }
 
-static void let_go(struct screen *sc)
-{
-	stats_free(sc->held);
-	stats_free(sc->held_whole);
-	sc->held = sc->held_whole = NULL;
-}
-
 static void hold(struct screen *sc, struct stats *whole, int64_t now_ns)
 {
 	let_go(sc);
 	if (!sc->desk.paused)
 		return;
-	sc->held = stats_clone(sc->own ? sc->own : whole);
 	sc->held_whole = stats_clone(whole);
+	sc->held = sc->own ? stats_clone(sc->own) : sc->held_whole;
 	sc->held_ns = now_ns;
 	if (sc->held && sc->held_whole)
 		return;
