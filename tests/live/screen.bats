@@ -260,6 +260,14 @@ state_under_a_command() {
 	keys C-c
 }
 
+# At once, while the tracer still takes its probes away; or its shell has the terminal again.
+terminal_is_back() {
+	[ "$(term display-message -p '#{alternate_on} #{cursor_flag}')" = '0 1' ]
+	term_is "$1" && return
+	await '^ready> *$' 30
+	[ "$(state_under_a_command)" = "$1" ]
+}
+
 # The child of the terminal's own shell: the tracer of the test before may still detach.
 tracer_pid() {
 	pgrep -P "$(term display-message -p '#{pane_pid}')"
@@ -273,7 +281,7 @@ tracer_pid() {
 	await '^.wait +[1-9]'
 	keys q
 	await '^log_hostname reverse name'
-	term_is "$before"
+	terminal_is_back "$before"
 }
 
 @test "a signal ends it with the summary on the plain terminal" {
@@ -283,7 +291,7 @@ tracer_pid() {
 	await '^.wait +[1-9]'
 	kill -TERM "$(tracer_pid)"
 	await '^log_hostname reverse name'
-	term_is "$before"
+	terminal_is_back "$before"
 }
 
 @test "a crash signal gives the terminal back too" {
@@ -291,10 +299,8 @@ tracer_pid() {
 	before=$(state_under_a_command)
 	trace_in_term
 	kill -SEGV "$(tracer_pid)"
-	# at once, while its probes are taken away; or the shell has gone on with the terminal
-	wait_for 3 term_is "$before" && return
-	await '^ready> *$' 30
-	[ "$(state_under_a_command)" = "$before" ]
+	await_not '^q quit'
+	terminal_is_back "$before"
 }
 
 @test "it is suspended and comes back" {
