@@ -389,6 +389,28 @@ TEST(otlp_makes_a_server_span_with_children_that_add_up_to_it)
 	free(text);
 }
 
+TEST(otlp_tells_the_questions_of_a_lookup_as_events)
+{
+	struct event events[] = { start_event(), conn_event(7, AT) };
+	struct lookup *l = events[1].conn.lookups;
+	char *text;
+	json_t *root, *list;
+
+	l->question_count = 2;
+	addr_parse("10.0.0.2", &l->questions[0].nameserver);
+	addr_parse("10.0.0.3", &l->questions[1].nameserver);
+	l->questions[1].answered = true;
+	l->questions[1].rcode = 3;
+	l->questions[1].at_ns = 500 * US;
+	text = export_text("otlp", events, 2);
+	list = json_object_get(span_named(line_spans(text, &root), "reverse lookup"), "events");
+	assert_int_equal(json_array_size(list), 2);
+	assert_null(attribute(json_array_get(list, 0), "pgdnstrace.dns.rcode"));
+	assert_string_equal(attribute(json_array_get(list, 1), "pgdnstrace.dns.rcode"), "NXDOMAIN");
+	json_decref(root);
+	free(text);
+}
+
 TEST(otlp_tells_errors_by_sqlstate_or_outcome)
 {
 	struct event events[] = { start_event(), conn_event(7, AT) };
@@ -454,6 +476,7 @@ TEST(otlp_lines_stay_below_1_mib_with_the_most_hostile_names)
 			c->lookups[l] = c->lookups[0];
 			c->lookups[l].kind = DIRECTION_FORWARD;
 			memset(c->lookups[l].name, '\x01', DNS_NAME_LEN - 1);
+			c->lookups[l].question_count = QUESTIONS_TOLD;
 		}
 	}
 	text = export_text("otlp", events, 65);
@@ -549,6 +572,7 @@ int main(void)
 		cmocka_unit_test(perfetto_counts_connections_per_second_and_shows_the_gauges),
 		cmocka_unit_test(perfetto_keeps_hostile_names_text),
 		cmocka_unit_test(otlp_makes_a_server_span_with_children_that_add_up_to_it),
+		cmocka_unit_test(otlp_tells_the_questions_of_a_lookup_as_events),
 		cmocka_unit_test(otlp_tells_errors_by_sqlstate_or_outcome),
 		cmocka_unit_test(otlp_writes_the_question_of_an_ipv6_reverse_lookup),
 		cmocka_unit_test(otlp_ids_are_those_of_the_connection),

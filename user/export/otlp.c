@@ -12,9 +12,10 @@
 #include "export/arpa.h"
 #include "export/export.h"
 #include "export/span.h"
+#include "model/dns.h"
 
-/* At most 27 kB each with the most hostile names: a line stays below the 1 MiB readers take. */
-#define BATCH	 32
+/* At most 40 kB each with the most hostile names: a line stays below the 1 MiB readers take. */
+#define BATCH	 24
 #define LINE_LEN (1 << 20)
 
 enum span_kind { SPAN_INTERNAL = 1, SPAN_SERVER = 2, SPAN_CLIENT = 3 };
@@ -145,7 +146,7 @@ static void attribute_ns(struct json_out *j, const char *name, int64_t ns)
 
 /* -- spans -- */
 
-/* Begins a span; its attributes are open until span_end(). */
+/* Begins a span; its list of attributes is left open. */
 static void span_begin(struct otlp *o, const struct span_ids *ids, uint64_t parent,
 		       const char *name, enum span_kind kind, const struct span *s)
 {
@@ -163,17 +164,46 @@ static void span_begin(struct otlp *o, const struct span_ids *ids, uint64_t pare
 	json_put_open(j, "attributes", '[');
 }
 
+/* Behind the attributes. */
 static void span_end(struct otlp *o, bool error)
 {
 	struct json_out *j = &o->j;
 
-	json_put_close(j, ']');
 	if (error) {
 		json_put_open(j, "status", '{');
 		json_put_int(j, "code", STATUS_ERROR);
 		json_put_close(j, '}');
 	}
 	json_put_close(j, '}');
+}
+
+static void write_question(struct otlp *o, const struct question *q, int64_t at_ns)
+{
+	char rcode[DNS_RCODE_TEXT_LEN];
+	struct json_out *j = &o->j;
+
+	json_put_open(j, NULL, '{');
+	put_int_text(j, "timeUnixNano", at_ns);
+	json_put_text(j, "name", "dns.query");
+	json_put_open(j, "attributes", '[');
+	attribute_addr(j, "server.address", &q->nameserver);
+	if (q->answered)
+		attribute_text(j, "pgdnstrace.dns.rcode", dns_rcode_name(q->rcode, rcode));
+	if (q->has_rtt)
+		attribute_ns(j, "dns.rtt", q->rtt_ns);
+	json_put_close(j, ']');
+	json_put_close(j, '}');
+}
+
+/* The questions that were sent, where packets were watched. */
+static void write_questions(struct otlp *o, const struct lookup *l, const struct span *s)
+{
+	if (!l->question_count)
+		return;
+	json_put_open(&o->j, "events", '[');
+	for (unsigned int i = 0; i < l->question_count && i < QUESTIONS_TOLD; i++)
+		write_question(o, &l->questions[i], s->from_ns + l->questions[i].at_ns);
+	json_put_close(&o->j, ']');
 }
 
 static void write_lookup(struct otlp *o, const struct span_ids *ids, uint64_t parent,
@@ -195,6 +225,8 @@ static void write_lookup(struct otlp *o, const struct span_ids *ids, uint64_t pa
 	attribute_addr(j, "pgdnstrace.lookup.address", &l->address);
 	if (l->kind == DIRECTION_REVERSE)
 		attribute_text(j, "pgdnstrace.lookup.name", l->name);
+	json_put_close(j, ']');
+	write_questions(o, l, s);
 	span_end(o, failed);
 }
 
@@ -222,6 +254,7 @@ static void write_phases(struct otlp *o, const struct conn *c, const struct span
 		if (!span_phase(c, p, &s))
 			continue;
 		span_begin(o, &ids, root->span, phase_name(p), SPAN_INTERNAL, &s);
+		json_put_close(&o->j, ']');
 		span_end(o, false);
 		write_lookups(o, c, &ids, &s);
 	}
@@ -286,6 +319,7 @@ static void write_conn(struct otlp *o, const struct conn *c)
 	attribute_text(&o->j, "db.response.status_code", c->sqlstate);
 	attribute_text(&o->j, "error.type", error);
 	write_own(o, c);
+	json_put_close(&o->j, ']');
 	span_end(o, error[0]);
 	write_phases(o, c, &ids);
 }

@@ -160,6 +160,8 @@ static void lookup_args(struct perfetto *p, const struct lookup *l)
 		json_put_text(&p->j, "code", eai_name(l->code, code));
 	if (l->name[0])
 		json_put_text(&p->j, "name", l->name);
+	if (l->question_count)
+		json_put_int(&p->j, "questions", l->question_count);
 }
 
 static void write_lookups(struct perfetto *p, const struct conn *c, const struct span *phase)

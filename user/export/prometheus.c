@@ -2,7 +2,9 @@
 #include "export/prometheus.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/safe.h"
@@ -187,6 +189,33 @@ static void write_tick(FILE *out, const struct tick *t)
 		  "What the listening socket dropped since tracing began.", t->listen_drops);
 }
 
+/* At most DNS_SERVERS of them: what the kernel sent to, not what a client chose. */
+static void write_nameservers(FILE *out, const struct dns_report *dns)
+{
+	static const struct {
+		const char *name, *help;
+		size_t at; /* of the count in struct dns_server */
+	} counters[] = {
+		{ "dns_queries_total", "Questions by nameserver.", offsetof(struct dns_server, queries) },
+		{ "dns_answers_total", "Answers by nameserver.", offsetof(struct dns_server, answers) },
+		{ "dns_unanswered_total", "Questions that a nameserver left unanswered.",
+		  offsetof(struct dns_server, unanswered) },
+	};
+	char address[ADDR_TEXT_LEN];
+
+	for (size_t c = 0; dns && c < sizeof(counters) / sizeof(counters[0]); c++) {
+		describe(out, counters[c].name, "counter", counters[c].help);
+		for (unsigned int i = 0; i < dns->count; i++) {
+			const struct dns_server *s = &dns->servers[i];
+			uint64_t count;
+
+			memcpy(&count, (const char *)s + counters[c].at, sizeof(count));
+			fprintf(out, "pgdnstrace_%s{nameserver=\"%s\"} %llu\n", counters[c].name,
+				addr_format(&s->address, address), (unsigned long long)count);
+		}
+	}
+}
+
 static void put_label(FILE *out, const char *name, const char *value, const char *end)
 {
 	char buf[2 * TEXT_LEN + 4];
@@ -223,6 +252,7 @@ int prometheus_render(FILE *out, struct stats *s)
 	write_lookups(out, s);
 	write_in_setup(out, s);
 	write_tick(out, stats_tick(s));
+	write_nameservers(out, stats_dns(s));
 	return export_status(out);
 }
 

@@ -488,7 +488,8 @@ function writeSpread() {
 /* -- single connections -- */
 
 const login = c => c.user === undefined ? '' : `${c.user}@${c.database}`;
-const lookupWords = (l, c) => `${l.by} ${l.kind}${l.kind === 'forward' ? ' ' + l.name : l.address === c.client ? '' : ' ' + l.address}: ${l.result}${l.code ? ' ' + l.code : ''}${l.name && l.kind === 'reverse' ? ' ' + l.name : ''}, ${dur(l.dur)}`;
+const questionWords = l => l.questions ? ` (${l.questions.map(q => `${q.nameserver}: ${q.rcode || 'no answer'}`).join(', ')})` : '';
+const lookupWords = (l, c) => `${l.by} ${l.kind}${l.kind === 'forward' ? ' ' + l.name : l.address === c.client ? '' : ' ' + l.address}: ${l.result}${l.code ? ' ' + l.code : ''}${l.name && l.kind === 'reverse' ? ' ' + l.name : ''}, ${dur(l.dur)}${questionWords(l)}`;
 const slowestPhase = c => {
 	const p = c.phases.indexOf(Math.max(...c.phases));
 	return p < 0 ? '' : `${data.phase_names[p]} ${dur(c.phases[p])}`;
@@ -581,10 +582,15 @@ function writeFailures() {
 }
 
 function writeLookups() {
-	show('lookups-s', data.lookups.length);
-	if (!data.lookups.length)
-		return;
-	place('lookups').append(table('Who asked, and what came back', [
+	show('lookups-s', data.lookups.length || data.nameservers.length);
+	if (data.nameservers.length)
+		place('lookups').append(table('By nameserver, from DNS packets; whoever in the server’s network namespace asked', [
+			{ title: 'nameserver', get: s => s.address, kind: 'c' }, { title: 'questions', get: s => count(s.queries), number: true },
+			{ title: 'answers', get: s => count(s.answers), number: true }, { title: 'unanswered', get: s => count(s.unanswered), number: true },
+			{ title: 'asked again', get: s => count(s.retries), number: true }, { title: 'p50', get: s => dur(s.p50), number: true },
+			{ title: 'p99', get: s => dur(s.p99), number: true }, maxColumn], data.nameservers));
+	if (data.lookups.length)
+		place('lookups').append(table('Who asked, and what came back', [
 		{ title: 'asked by', get: l => l.by, kind: 'c' }, { title: 'kind', get: l => l.kind, kind: 'c' },
 		{ title: 'result', get: l => l.result + (l.code ? ` ${l.code}` : ''), kind: 'c' }, { title: 'lookups', get: l => count(l.count), number: true },
 		...percentileColumns, maxColumn], data.lookups));

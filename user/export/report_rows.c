@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "export/report_json.h"
 #include "export/resolve.h"
+#include "model/dns.h"
 
 #define TABLE_ROWS    50
 #define IN_SETUP_ROWS 200
@@ -55,6 +56,22 @@ void report_put_percentiles(struct json_out *j, const struct hist *h)
 
 /* -- connections -- */
 
+/* What was sent for it: which nameserver, and whether it answered. */
+static void put_questions(struct json_out *j, const struct lookup *l)
+{
+	char text[ADDR_TEXT_LEN];
+
+	json_put_open(j, "questions", '[');
+	for (unsigned int i = 0; i < l->question_count && i < QUESTIONS_TOLD; i++) {
+		json_put_open(j, NULL, '{');
+		json_put_text(j, "nameserver", addr_format(&l->questions[i].nameserver, text));
+		if (l->questions[i].answered)
+			json_put_text(j, "rcode", dns_rcode_name(l->questions[i].rcode, text));
+		json_put_close(j, '}');
+	}
+	json_put_close(j, ']');
+}
+
 static void put_lookup(struct page_json *r, const struct lookup *l)
 {
 	struct json_out *j = &r->j;
@@ -69,6 +86,8 @@ static void put_lookup(struct page_json *r, const struct lookup *l)
 	if (l->result == RESULT_FAILED)
 		json_put_text(j, "code", eai_name(l->code, code));
 	json_put_text(j, "name", l->name);
+	if (l->question_count)
+		put_questions(j, l);
 	json_put_close(j, '}');
 }
 
@@ -264,6 +283,34 @@ static void put_addresses(struct page_json *r)
 	json_put_close(j, ']');
 }
 
+static void put_nameserver(struct json_out *j, const struct dns_server *s)
+{
+	char address[ADDR_TEXT_LEN];
+
+	json_put_open(j, NULL, '{');
+	json_put_text(j, "address", addr_format(&s->address, address));
+	json_put_uint(j, "queries", s->queries);
+	json_put_uint(j, "answers", s->answers);
+	json_put_uint(j, "unanswered", s->unanswered);
+	json_put_uint(j, "retries", s->retries);
+	if (s->rtt_count) {
+		report_put_us(j, "p50", s->rtt_p50_ns);
+		report_put_us(j, "p99", s->rtt_p99_ns);
+		report_put_us(j, "max", s->rtt_max_ns);
+	}
+	json_put_close(j, '}');
+}
+
+static void put_nameservers(struct page_json *r)
+{
+	const struct dns_report *dns = stats_dns(r->d->stats);
+
+	json_put_open(&r->j, "nameservers", '[');
+	for (unsigned int i = 0; dns && i < dns->count; i++)
+		put_nameserver(&r->j, &dns->servers[i]);
+	json_put_close(&r->j, ']');
+}
+
 static void put_lookups(struct page_json *r)
 {
 	struct json_out *j = &r->j;
@@ -295,6 +342,7 @@ void report_put_tables(struct page_json *r)
 	put_failures(r);
 	put_lookups(r);
 	put_addresses(r);
+	put_nameservers(r);
 	if (r->o->resolve)
 		put_names(r);
 	json_put_open(&r->j, "gave_up_after", '{');
