@@ -8,7 +8,7 @@ lab_trace_start() {
 	: >"$base.err" # what an earlier run said must not count
 	"$LAB_ROOT/pgdnstrace" "$@" >"$base.out" 2>"$base.err" 3>&- &
 	echo $! >"$base.pid"
-	if ! wait_for 20 lab_trace_attached "$base"; then
+	if ! wait_for 60 lab_trace_attached "$base"; then
 		cat "$base.err" >&2
 		return 1
 	fi

@@ -57,7 +57,7 @@ teardown() {
 @test "-o - puts the trace and nothing else on standard output" {
 	"$LAB_ROOT/pgdnstrace" --pid "$(lab_pg_pid main)" -d 2 -o - >"$TRACE" 2>/dev/null 3>&- &
 	local pid=$!
-	wait_for 10 grep -q start "$TRACE"
+	wait_for 60 grep -q start "$TRACE"
 	lab_client 1 psql -c 'SELECT 1'
 	wait "$pid"
 	[ "$(jq -r .type "$TRACE" | grep -v tick | xargs)" = 'start conn end' ]
