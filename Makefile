@@ -75,7 +75,7 @@ $(BUILD)/%.o: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/user/capture/live.o: $(SKELETON)
+$(BUILD)/user/capture/live.o $(BUILD)/user/capture/live_attach.o: $(SKELETON)
 
 # files built into the program; make cannot see what .incbin reads
 $(ASSETS): user/export/assets.S $(wildcard user/export/report.html user/export/report.css user/export/report.js) $(CHART_JS)

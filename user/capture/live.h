@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The live half of capture: BPF programs on a running server, records from the ring, a sweep of
- * what is still in setup, and the server's settings and accept queue as they change. live.c is the
- * only file that includes the skeleton.
+ * what is still in setup, and the server's settings and accept queue as they change. Only
+ * live_private.h includes the skeleton.
  */
 #ifndef PGDNSTRACE_LIVE_H
 #define PGDNSTRACE_LIVE_H
