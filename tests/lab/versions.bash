@@ -51,20 +51,20 @@ version_connect() {
 	! PGUSER=alice PGPASSWORD=wrong lab_client 9 psql -c 'SELECT 1'
 }
 
-# version_check FILE VERSION: these 203, both walsenders and the five of version_check_runs were told as
+# version_check FILE VERSION: these 203, both walsenders and the six of version_check_runs were told as
 # they were.
 version_check() {
 	[[ $(lab_trace_line "$1" start .server_version) == "$2".* ]]
 	lab_same 0 "$(lab_trace_line "$1" start '.missing_phases | length')"
-	lab_same '210 209 1 0' "$(lab_trace_line "$1" end '[.connections, .ready, .failed, .lost] | join(" ")')"
+	lab_same '211 210 1 0' "$(lab_trace_line "$1" end '[.connections, .ready, .failed, .lost] | join(" ")')"
 	lab_trace_adds_up "$1"
 	lab_same 201 "$(lab_trace_count "$1" '.client == "10.42.0.7" and .application == "pgbench"')"
-	lab_same 209 "$(lab_trace_count "$1" '.outcome == "ready" and .phases_us.hostname > 0')"
-	lab_same 1 "$(lab_trace_count "$1" '.within_us.tls > 0 and .within_us.tls <= .phases_us.startup')"
+	lab_same 210 "$(lab_trace_count "$1" '.outcome == "ready" and .phases_us.hostname > 0')"
+	lab_same 2 "$(lab_trace_count "$1" '.within_us.tls > 0 and .within_us.tls <= .phases_us.startup')"
 	lab_same 1 "$(lab_trace_count "$1" '.sqlstate == "28P01" and .phase == "auth" and .user == "alice"')"
 	version_check_replication "$1"
 	# the trigger's 10 ms are in `login`; the physical walsender has no database to have one in
-	(($2 < 17)) || lab_same 208 "$(lab_trace_count "$1" '.phases_us.login >= 10000')"
+	(($2 < 17)) || lab_same 209 "$(lab_trace_count "$1" '.phases_us.login >= 10000')"
 }
 
 # Both walsenders got ready, the physical one with a user and without a database.
@@ -99,7 +99,7 @@ version_runs() {
 	echo "$((after[0] - before[0])) $((after[1] - before[1]))"
 }
 
-# version_check_runs LIMIT: of one connection, and none for queries, with probes as with sites.
+# version_check_runs RUNS: of one connection, two more with TLS, and none for queries, with probes as with sites.
 version_check_runs() {
 	local one many
 	lab_bpf_stats
@@ -108,6 +108,7 @@ version_check_runs() {
 	one=$(version_runs lab_client 10 pgbench -n -t 1 -f "$LAB_DIR/select.sql")
 	many=$(version_runs lab_client 10 pgbench -n -t 1000 -f "$LAB_DIR/select.sql")
 	lab_same "$one" "$many"
+	lab_same "$(($1 + 2)) $(($1 + 2))" "$(PGSSLMODE=require version_runs lab_client 10 psql -c "SELECT 1")"
 }
 
 # version_replicate VERSION: a physical and a logical walsender.
@@ -123,7 +124,7 @@ version_test() {
 	version_check_runs "$2"
 	version_connect
 	version_replicate >/dev/null
-	version_trace_stop 210
+	version_trace_stop 211
 	version_check_both "$1"
 	lab_pg_stop "pg$1" QUIT
 }
