@@ -69,14 +69,14 @@ shows_not() {
 
 # A test that waits in vain tells what it saw.
 await() {
-	wait_for "${2:-20}" shows "$1" && return
+	wait_for "${2:-60}" shows "$1" && return
 	echo "not seen: $1" >&2
 	screen >&2
 	return 1
 }
 
 await_not() {
-	wait_for 20 shows_not "$1" && return
+	wait_for 60 shows_not "$1" && return
 	echo "still seen: $1" >&2
 	screen >&2
 	return 1

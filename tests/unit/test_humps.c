@@ -49,6 +49,20 @@ TEST(a_valley_parts_humps_that_touch)
 	assert_near(humps[1].middle_ns, 105 * NS_PER_MS);
 }
 
+TEST(of_many_humps_the_largest_are_told)
+{
+	hist_reset(&hist);
+	record(100 * NS_PER_US, 110 * NS_PER_US, 4);
+	record(1 * NS_PER_MS, 2 * NS_PER_MS, 20);
+	record(100 * NS_PER_MS, 110 * NS_PER_MS, 24);
+	record(1 * NS_PER_S, 1 * NS_PER_S + NS_PER_MS, 3);
+	record(10 * NS_PER_S, 10 * NS_PER_S + 90 * NS_PER_MS, 28);
+	assert_int_equal(humps_find(&hist, humps), 3);
+	assert_int_equal(humps[0].count, 20);
+	assert_int_equal(humps[1].count, 24);
+	assert_int_equal(humps[2].count, 28);
+}
+
 TEST(an_uneven_slope_is_no_hump)
 {
 	hist_reset(&hist);
@@ -74,6 +88,7 @@ int main(void)
 		cmocka_unit_test(one_hump_is_one),
 		cmocka_unit_test(good_and_dead_dns_are_two),
 		cmocka_unit_test(a_valley_parts_humps_that_touch),
+		cmocka_unit_test(of_many_humps_the_largest_are_told),
 		cmocka_unit_test(an_uneven_slope_is_no_hump),
 		cmocka_unit_test(strays_are_none),
 	};

@@ -50,6 +50,25 @@ static struct part take_part(const uint64_t *counts, unsigned int from)
 	return (struct part){ from, BINS };
 }
 
+/* Keeps the largest: with all places taken the smallest goes, which may be the new one. */
+static int keep_hump(struct hump humps[HUMPS_MAX], int found, struct hump new)
+{
+	int least = 0;
+
+	if (found < HUMPS_MAX) {
+		humps[found] = new;
+		return found + 1;
+	}
+	for (int i = 1; i < HUMPS_MAX; i++)
+		least = humps[i].count < humps[least].count ? i : least;
+	if (new.count <= humps[least].count)
+		return found;
+	for (int i = least; i + 1 < HUMPS_MAX; i++)
+		humps[i] = humps[i + 1];
+	humps[HUMPS_MAX - 1] = new;
+	return found;
+}
+
 /* What holds less than 1 % is a stray, and no hump. */
 int humps_find(const struct hist *h, struct hump humps[HUMPS_MAX])
 {
@@ -58,10 +77,10 @@ int humps_find(const struct hist *h, struct hump humps[HUMPS_MAX])
 	int found = 0;
 
 	bins_count(h, counts);
-	while (p.to < BINS && found < HUMPS_MAX) {
+	while (p.to < BINS) {
 		p = take_part(counts, p.to);
 		if (h->count && part_count(h, &p) * 100 >= h->count)
-			humps[found++] = (struct hump){ part_count(h, &p), middle(h, &p) };
+			found = keep_hump(humps, found, (struct hump){ part_count(h, &p), middle(h, &p) });
 	}
 	return found;
 }

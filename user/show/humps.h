@@ -15,7 +15,7 @@ struct hump {
 	uint64_t middle_ns; /* the median of its values */
 };
 
-/* Humps with gaps or deep valleys between them, fastest first; returns how many. */
+/* The largest humps with gaps or deep valleys between them, fastest first; returns how many. */
 int humps_find(const struct hist *h, struct hump humps[HUMPS_MAX]);
 
 #endif
