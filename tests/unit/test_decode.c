@@ -352,6 +352,36 @@ TEST(a_tls_negotiation_cut_short_lasts_until_the_end)
 	assert_int_equal(c.within_ns[WITHIN_TLS], 40 * US);
 }
 
+TEST(a_marker_seen_late_makes_no_phase_of_its_own_and_none_negative)
+{
+	for (int late = PHASE_CHILD; late < PHASE_PREPARE; late++) {
+		struct record rec = ready_record();
+		uint64_t sum = 0;
+		struct conn c;
+
+		rec.start[late] = rec.start[PHASE_PREPARE] + 50 * US;
+		c = decoded(&rec);
+		assert_false(c.phases_present & (1u << late));
+		for (int p = PHASE_FORK; p < PHASE_COUNT; p++)
+			sum += c.phases_ns[p];
+		assert_int_equal(sum, c.total_ns);
+		assert_int_equal(c.phases_ns[late - 1], 200 * US);
+	}
+}
+
+TEST(a_lookup_swept_before_its_beginning_was_written_is_not_told_yet)
+{
+	struct record rec = reached(PHASE_HOSTNAME);
+	struct conn c;
+
+	rec.lookup_count = 1;
+	c = decoded(&rec);
+	assert_int_equal(c.lookup_count, 0);
+	assert_int_equal(c.lookups_told, 0);
+	assert_false(c.has_dns);
+	assert_int_equal(c.dns_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +404,8 @@ int main(void)
 		cmocka_unit_test(a_name_is_any_text_but_the_clients_own_address),
 		cmocka_unit_test(any_other_code_is_a_failure),
 		cmocka_unit_test(a_lookup_that_never_returned_is_pending_for_as_long_as_it_was_watched),
+		cmocka_unit_test(a_marker_seen_late_makes_no_phase_of_its_own_and_none_negative),
+		cmocka_unit_test(a_lookup_swept_before_its_beginning_was_written_is_not_told_yet),
 		cmocka_unit_test(dns_is_absent_without_a_lookup),
 		cmocka_unit_test(lookups_beyond_those_told_are_counted_and_summed),
 		cmocka_unit_test(postgresqls_own_timings_come_from_conn_timing),

@@ -89,13 +89,17 @@ static uint64_t birth_ns(const struct record *rec)
 	return rec->start[PHASE_FORK] ? rec->start[PHASE_FORK] : rec->start[PHASE_CHILD];
 }
 
-/* Each phase lasts until the next instant that was seen; a missing marker's time falls to the one before. */
+/*
+ * Each phase lasts until the next instant that was seen; a missing marker's time falls to the one
+ * before. So does one that was seen late, behind the next one's: a return probe that the kernel
+ * missed (nmissed) marks its instant at a later call's return.
+ */
 static void decode_phases(const struct record *rec, uint64_t end_ns, struct conn *out)
 {
 	uint64_t next_ns = end_ns;
 
 	for (int p = PHASE_COUNT - 1; p >= 0; p--) {
-		if (!rec->start[p])
+		if (!rec->start[p] || rec->start[p] > next_ns)
 			continue;
 		out->phases_present |= 1u << p;
 		out->phases_ns[p] = next_ns - rec->start[p];
@@ -206,7 +210,11 @@ static void decode_lookups(const struct record *rec, uint64_t end_ns, struct con
 {
 	out->lookup_count = rec->lookup_count;
 	out->lookups_told = record_lookups_told(rec);
-	out->has_dns = rec->lookup_count != 0;
+	/* a sweep reads while a program writes: counted, and its beginning not written yet */
+	if (out->lookup_count && out->lookup_count == out->lookups_told &&
+	    !rec->lookups[out->lookups_told - 1].enter_ns)
+		out->lookup_count = --out->lookups_told;
+	out->has_dns = out->lookup_count != 0;
 	out->dns_ns = rec->dns_ns;
 	for (unsigned int i = 0; i < out->lookups_told; i++) {
 		decode_lookup(rec, &rec->lookups[i], end_ns, &out->lookups[i]);
