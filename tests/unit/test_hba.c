@@ -154,6 +154,29 @@ TEST(a_missing_file_is_an_error)
 	assert_int_equal(hba.rule_count, 0);
 }
 
+TEST(files_that_include_each_other_many_times_come_to_an_end)
+{
+	char text[16384] = "host all all first.example trust\n";
+
+	for (int i = 0; i < 60; i++) /* 60 to the power of 10, if nothing stopped it */
+		strcat(text, "include pg_hba.conf\ninclude_dir .\nhost all @pg_hba.conf all 10.0.0.1/8 trust\n");
+	read_text(text, 16);
+	assert_string_equal(hba.names[0].name, "first.example");
+	assert_int_equal(hba.problem_count, HBA_PROBLEMS);
+}
+
+TEST(what_is_no_regular_file_is_neither_read_nor_waited_for)
+{
+	unlink(path_of("where"));
+	assert_int_equal(mkfifo(path_of("where"), 0600), 0);
+	assert_int_equal(hba_read(getpid(), path_of("where"), 16, &hba), -EINVAL);
+	unlink(path_of("where"));
+	assert_int_equal(symlink("/dev/zero", path_of("where")), 0);
+	assert_int_equal(hba_read(getpid(), path_of("where"), 16, &hba), -EINVAL);
+	unlink(path_of("where"));
+	assert_int_equal(hba_read(getpid(), dir, 16, &hba), -EINVAL);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -185,6 +208,8 @@ int main(void)
 		cmocka_unit_test(a_file_that_includes_itself_ends),
 		cmocka_unit_test(more_names_than_fit_are_counted),
 		cmocka_unit_test(a_missing_file_is_an_error),
+		cmocka_unit_test(files_that_include_each_other_many_times_come_to_an_end),
+		cmocka_unit_test(what_is_no_regular_file_is_neither_read_nor_waited_for),
 	};
 
 	return cmocka_run_group_tests_name("hba", tests, make_dir, remove_dir);

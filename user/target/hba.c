@@ -17,9 +17,11 @@
 #define TOKEN_LEN 1024
 #define FIELDS	  5 /* type, database, user, address, and what follows it */
 #define DEPTH_MAX 10 /* CONF_FILE_MAX_DEPTH */
+#define FILES_MAX 1000 /* in all: files that include each other several times grow with the power of depth */
 
 struct reader {
 	int pid, major;
+	int files; /* opened so far */
 	struct hba *h;
 };
 
@@ -36,7 +38,7 @@ struct rule {
 };
 
 struct text {
-	const char *at;
+	char *at; /* lines are cut off in place */
 	int line;
 };
 
@@ -60,16 +62,17 @@ static bool is_blank(char c)
 /* Cuts one logical line; continued ones become one (14+). *number is its first line's. */
 static char *next_line(struct text *t, bool continues, int *number)
 {
-	size_t room = strlen(t->at) + 1, used = 0;
-	char *line = malloc(room);
+	char *line = t->at;
+	size_t used = 0;
 
 	*number = t->line;
-	while (line && *t->at) {
+	while (*t->at) {
 		size_t len = strcspn(t->at, "\n");
+		bool last = !t->at[len];
 
-		memcpy(line + used, t->at, len);
+		memmove(line + used, t->at, len);
 		used += len;
-		t->at += len + (t->at[len] == '\n');
+		t->at += len + !last;
 		t->line++;
 		if (used > 0 && line[used - 1] == '\r')
 			used--;
@@ -77,8 +80,7 @@ static char *next_line(struct text *t, bool continues, int *number)
 			break;
 		used--;
 	}
-	if (line)
-		line[used] = '\0';
+	line[used] = '\0';
 	return line;
 }
 
@@ -131,10 +133,10 @@ static void path_join(const char *file, const char *name, char *buf, size_t len)
 }
 
 /* The file's text, to be freed; NULL with errno. */
-static char *slurp(const struct reader *r, const char *path)
+static char *slurp(struct reader *r, const char *path)
 {
-	char *text = malloc(FILE_LEN);
-	ssize_t got = text ? root_read(r->pid, path, text, FILE_LEN) : -ENOMEM;
+	char *text = r->files++ < FILES_MAX ? malloc(FILE_LEN) : NULL;
+	ssize_t got = text ? root_read(r->pid, path, text, FILE_LEN) : -ENFILE;
 
 	if (got >= 0)
 		return text;
@@ -170,10 +172,10 @@ static void field_file(struct reader *r, const char *path, struct rule *rule, in
 		problem(r, path, depth < DEPTH_MAX ? strerror(errno) : "included too deeply");
 		return;
 	}
-	while (*t.at && (line = next_line(&t, r->major >= 14, &number))) {
+	while (*t.at) {
+		line = next_line(&t, r->major >= 14, &number);
 		for (at = line; next_token(&at, &token, &more);)
 			field_expand(r, path, &token, rule, depth);
-		free(line);
 	}
 	free(text);
 }
@@ -280,7 +282,7 @@ static void include_dir(struct reader *r, const char *path, int depth)
 {
 	struct dirent **entries;
 	char file[HBA_PATH_LEN];
-	int fd = root_open(r->pid, path, O_RDONLY | O_DIRECTORY);
+	int fd = r->files++ < FILES_MAX ? root_open(r->pid, path, O_RDONLY | O_DIRECTORY) : -ENFILE;
 	int count = fd < 0 ? fd : scandirat(fd, ".", &entries, is_conf, by_bytes);
 
 	if (count < 0)
@@ -339,11 +341,11 @@ static int file_read(struct reader *r, const char *path, int depth)
 		return ret;
 	}
 	t = (struct text){ text, 1 };
-	while (*t.at && (line = next_line(&t, r->major >= 14, &number))) {
+	while (*t.at) {
+		line = next_line(&t, r->major >= 14, &number);
 		rule_parse(r, path, line, &rule);
 		if (rule.fields > 0 && !include(r, path, &rule, depth))
 			rule_take(r, path, number, &rule);
-		free(line);
 	}
 	free(text);
 	return ret;
@@ -351,7 +353,7 @@ static int file_read(struct reader *r, const char *path, int depth)
 
 int hba_read(int pid, const char *path, int major, struct hba *h)
 {
-	struct reader r = { pid, major, h };
+	struct reader r = { .pid = pid, .major = major, .h = h };
 
 	memset(h, 0, sizeof(*h));
 	return file_read(&r, path, 0);

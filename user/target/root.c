@@ -25,10 +25,32 @@ int root_open(int pid, const char *path, int flags)
 	return fd;
 }
 
+/*
+ * A regular file, or -EINVAL: opening is what a container that is root within could have us do to a
+ * device that it may not open itself, and a pipe would be waited for.
+ */
+static int regular_open(int pid, const char *path)
+{
+	char again[32];
+	struct stat st;
+	int fd, found = root_open(pid, path, O_PATH);
+
+	if (found < 0)
+		return found;
+	fd = fstat(found, &st) ? -errno : S_ISREG(st.st_mode) ? 0 : -EINVAL;
+	if (!fd) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", found);
+		fd = open(again, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			fd = -errno;
+	}
+	close(found);
+	return fd;
+}
+
 ssize_t root_read(int pid, const char *path, char *buf, size_t len)
 {
-	/* never waits: what stands there may be a pipe of the container's */
-	int fd = root_open(pid, path, O_RDONLY | O_NONBLOCK);
+	int fd = regular_open(pid, path);
 	size_t have = 0;
 	ssize_t got = 1;
 

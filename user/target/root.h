@@ -8,6 +8,7 @@
 
 /* Paths and absolute links stay behind that root. Negative errno. */
 int root_open(int pid, const char *path, int flags);
+/* Of a regular file only: -EINVAL for anything else. */
 ssize_t root_read(int pid, const char *path, char *buf, size_t len);
 int root_stat(int pid, const char *path, struct stat *st);
 
