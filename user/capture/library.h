@@ -27,9 +27,14 @@ enum library_probe { LIBRARY_PROBES(LIBRARY_ENUM) LIBRARY_PROBE_COUNT };
 #undef LIBRARY_ENUM
 
 const char *library_probe_symbol(enum library_probe p);
+const char *library_probe_library(enum library_probe p);
 
-/* Where a probe goes: path is the mapping's own file, whatever root it is in. */
+/*
+ * Where a probe goes: fd is the mapping's own file, whatever root it is in, and path leads to it, so
+ * that the probe is put into the file whose symbols were read. library_place_close() lets it go.
+ */
 struct library_place {
+	int fd;
 	char path[64];
 	struct symbol symbol;
 };
@@ -40,6 +45,7 @@ struct library_place {
  */
 int library_place_find(const struct target *t, enum library_probe p, struct library_place *place,
 		       char *err, size_t err_len);
+void library_place_close(struct library_place *place);
 /* What goes untold without that probe, as session.missing_* has it. */
 void library_mark_missing(struct session *s, enum library_probe p);
 

@@ -209,9 +209,11 @@ static void refuse_libraries(struct live *l, const char *refusal)
 	struct library_place place;
 	char err[256];
 
-	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++)
+	for (int p = 0; p < LIBRARY_PROBE_COUNT; p++) {
 		if (library_matters(p, library_place_find(l->target, p, &place, err, sizeof(err))))
 			library_mark_missing(&l->target->session, p);
+		library_place_close(&place);
+	}
 	log_warn("forward lookups, LDAP and PAM are not told: %s", refusal);
 }
 
@@ -219,13 +221,18 @@ static int try_library(struct live *l, enum library_probe p)
 {
 	struct library_place place;
 	char err[256];
-	int found = library_place_find(l->target, p, &place, err, sizeof(err));
+	int found = library_place_find(l->target, p, &place, err, sizeof(err)), attached = -1, error;
 
+	if (found == 1)
+		attached = attach_library_probe(l, p, &place);
+	error = errno;
+	library_place_close(&place);
+	errno = error;
 	if (!library_matters(p, found))
 		return 0;
-	if (found == 1 && !attach_library_probe(l, p, &place)) {
-		log_debug("probe %s in %s at offset 0x%llx%s", library_probe_symbol(p), place.path,
-			  (unsigned long long)place.symbol.probe_offset,
+	if (!attached) {
+		log_debug("probe %s in the server's %s at offset 0x%llx%s", library_probe_symbol(p),
+			  library_probe_library(p), (unsigned long long)place.symbol.probe_offset,
 			  place.symbol.single_stepped ? ", single-stepped" : "");
 		return 0;
 	}

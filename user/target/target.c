@@ -16,6 +16,7 @@
 #include "target/namespace.h"
 #include "target/open.h"
 #include "target/proc.h"
+#include "target/root.h"
 
 int problem_set(struct problem *problem, int error, enum exit_code code, const char *format, ...)
 {
@@ -126,7 +127,7 @@ static void host_name(int pid, char *buf, size_t len)
 
 	if (namespace_enter(pid, "uts", &back)) {
 		/* best guess when the namespace is barred; both end in a line or nothing */
-		if (proc_read(pid, "root/etc/hostname", buf, len) < 0)
+		if (root_read(pid, "etc/hostname", buf, len) < 0)
 			gethostname(buf, len);
 		buf[strcspn(buf, "\n")] = '\0';
 		return;
@@ -169,16 +170,17 @@ static void session_read(struct target *t)
 
 static int exe_open(struct target *t, struct problem *problem)
 {
-	char err[256];
+	char err[256], link[64];
 	int ret;
 
-	snprintf(t->exe_path, sizeof(t->exe_path), "/proc/%d/exe", t->pid);
 	ret = proc_link(t->pid, "exe", t->exe_name, sizeof(t->exe_name));
 	if (ret < 0)
 		return ret;
-	t->exe_fd = open(t->exe_path, O_RDONLY | O_CLOEXEC);
+	snprintf(link, sizeof(link), "/proc/%d/exe", t->pid);
+	t->exe_fd = open(link, O_RDONLY | O_CLOEXEC);
 	if (t->exe_fd < 0)
 		return -errno;
+	snprintf(t->exe_path, sizeof(t->exe_path), "/proc/self/fd/%d", t->exe_fd);
 	ret = symbols_read(t->exe_fd, &t->symbols, err, sizeof(err));
 	if (ret)
 		return problem_set(problem, ret, EXIT_CANNOT_TRACE,

@@ -33,7 +33,8 @@ struct target {
 	int server_pid; /* as the server itself numbers it, in its own PID namespace */
 	int pidfd;      /* becomes readable when the postmaster ends */
 	int exe_fd;     /* /proc/PID/exe, held open: survives the file's replacement */
-	char exe_path[PATH_TEXT_LEN]; /* "/proc/PID/exe": libbpf attaches through it */
+	char exe_path[64]; /* leads to exe_fd: probes are put where its symbols are, and into no
+			      other file, even when the process has ended and its PID is reused */
 	char exe_name[PATH_TEXT_LEN]; /* where the link points, for messages; may end in "
 					 (deleted)" */
 	uint64_t load_bias;           /* run-time address - st_value */
