@@ -110,6 +110,13 @@ TEST(a_field_of_the_wrong_type_is_told_with_its_name)
 		{ "{\"type\":\"tick\",\"at\":5}", "at" },
 		{ "{\"type\":\"tick\",\"at\":\"today\"}", "at" },
 #define AT "\"at\":\"2026-10-02T03:14:00Z\""
+		/* instants and durations that no sum or difference of two can hold */
+		{ "{\"type\":\"tick\",\"at\":\"1969-12-31T23:59:59Z\"}", "at" },
+		{ "{\"type\":\"tick\",\"at\":\"2261-01-01T00:00:00Z\"}", "at" },
+		{ "{\"type\":\"conn\"," AT ",\"outcome\":\"ready\",\"total_us\":3e15}", "total_us" },
+		{ "{\"type\":\"conn\"," AT ",\"outcome\":\"ready\",\"client_gone_us\":-3e15}",
+		  "client_gone_us" },
+		{ "{\"type\":\"conn\"," AT ",\"outcome\":\"ready\",\"phases_us\":{\"auth\":3e15}}", "auth" },
 		{ "{\"type\":\"tick\"," AT ",\"in_setup\":\"4\"}", "in_setup" },
 		{ "{\"type\":\"tick\"," AT ",\"in_setup\":-1}", "in_setup" },
 		{ "{\"type\":\"tick\"," AT ",\"lost\":1.5}", "lost" },

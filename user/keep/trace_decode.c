@@ -222,7 +222,7 @@ static int64_t conn_told_ns(const struct conn *c)
 	for (enum phase p = PHASE_FORK; p < PHASE_COUNT; p++)
 		if (c->phases_present >> p & 1)
 			ns += c->phases_ns[p];
-	return c->at_ns + ns;
+	return c->at_ns + (ns < FIELDS_SPAN_MAX ? ns : FIELDS_SPAN_MAX);
 }
 
 static void take_tick(struct fields *d, struct json_value *o, struct tick *t)

@@ -93,7 +93,7 @@ bool fields_signed_us(struct fields *d, struct json_value *o, const char *key, i
 {
 	struct json_value *value = json_in_find(o, key);
 
-	if (value && json_in_us(value, ns))
+	if (value && json_in_us(value, ns) && *ns >= -FIELDS_SPAN_MAX && *ns <= FIELDS_SPAN_MAX)
 		return true;
 	if (value)
 		fields_bad(d, key);
@@ -117,9 +117,9 @@ int64_t fields_time(struct fields *d, struct json_value *o)
 	struct json_value *value = fields_find(d, o, "at", JSON_IN_TEXT);
 	int64_t ns = 0;
 
-	if (!value || clock_parse(value->text, 0, &ns))
+	if (!value || clock_parse(value->text, 0, &ns) || ns < 0 || ns > FIELDS_TIME_MAX)
 		fields_bad(d, "at");
-	return ns;
+	return d->bad ? 0 : ns;
 }
 
 int fields_word(struct fields *d, struct json_value *o, const char *key, int (*parse)(const char *),
@@ -145,7 +145,7 @@ unsigned int fields_spans(struct fields *d, struct json_value *o, const char *ke
 
 		if (number < 0 || number >= count || v->kind == JSON_IN_NULL)
 			continue;
-		if (!json_in_us(v, &ns) || ns < 0) {
+		if (!json_in_us(v, &ns) || ns < 0 || ns > FIELDS_SPAN_MAX) {
 			fields_bad(d, v->key);
 			continue;
 		}

@@ -12,6 +12,14 @@
 
 #include "base/json_in.h"
 
+/*
+ * What times and durations may be, in ns: from 1970 to 2198, and 63 years. An instant and a duration
+ * added, and the distance of any two instants, then fit 64 bits: those that read a trace sort
+ * connections into seconds and slots by them.
+ */
+#define FIELDS_TIME_MAX 7200000000000000000
+#define FIELDS_SPAN_MAX 2000000000000000000
+
 /* The first field that is not what it should be; everything goes on, the line is refused at the
  * end. */
 struct fields {
