@@ -151,6 +151,10 @@ int earlier_list(struct earlier *e, const struct target *t, struct sweep *s)
 		c->outcome = OUTCOME_NONE;
 		c->phase = PHASE_UNKNOWN;
 		c->at_ns = target_process_start(e->pids[i]);
+		if (!c->at_ns) { /* gone by now: it has no age */
+			s->count--;
+			continue;
+		}
 		c->age_ns = (uint64_t)(clock_real_ns() - c->at_ns);
 	}
 	return 0;
