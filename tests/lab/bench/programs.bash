@@ -26,19 +26,24 @@ program_table() {
 
 # Programs of one connection, on an otherwise quiet server.
 programs_of() {
-	local name=$1 count=$2 pid verbose
+	local name=$1 count=$2 pid
 	lab_trace_start -q -v -p "$(lab_pg_pid "$name")"
 	pid=$(lab_trace_pid)
 	program_figures "$pid" >"$LAB_DIR/programs.before"
 	bench_client "$name" -C -c 1 -t "$count" -f "$LAB_DIR/select.sql"
 	server_settle "$name"
 	program_figures "$pid" >"$LAB_DIR/programs.after"
-	# join needs one key: name alone, the type follows
 	program_table $((count + 1))
 	lab_trace_stop INT
-	verbose=$LAB_DIR/trace.err
-	echo "  single-stepped probes: $(grep -c 'single-stepped' "$verbose" || true) of" \
-		"$(grep -cE '^pgdnstrace: .*on_[a-z_]+.* at |uprobe' "$verbose" || true)"
+	single_stepped "$LAB_DIR/trace.err"
+}
+
+# What -v says of each probe's place.
+single_stepped() {
+	local stepped
+	stepped=$(sed -nE 's/.*probe ([A-Za-z_]+( \(return\))?( in [^ ]*)?) at offset .*single-stepped/\1/p' "$1" |
+		paste -sd ';')
+	echo "  single-stepped: ${stepped:-none} of $(grep -c 'probe .* at offset' "$1") probes"
 }
 
 part_programs() {

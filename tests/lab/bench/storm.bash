@@ -19,8 +19,8 @@ storm() {
 	ticks=$(cpu_ticks "$pid") from=$(now_us)
 	PGDATABASE=storm bench_client pg15a -C -T "$seconds" -f "$LAB_DIR/select.sql" "$@"
 	ticks=$(($(cpu_ticks "$pid") - ticks)) from=$(($(now_us) - from))
-	[[ -z ${hang:-} ]] || hanging=$(sql pg15a -c 'SELECT 1' >/dev/null; hang_count)
-	storm_memory=$(memory_kb "$pid" VmHWM)
+	[[ -z ${hang:-} ]] || hanging=$(hang_count)
+	storm_memory=$(memory_kb "$pid" VmRSS)
 	[[ -z ${hang:-} ]] || hang_release
 	server_settle pg15a
 	wait_for 20 sessions_settled pg15a
@@ -43,8 +43,8 @@ storm_rows() {
 	row "made (the server's count of sessions)" "$2"
 	row 'told' "$(lab_trace_count "$3" '.outcome == "ready" and .database == "storm"')"
 	row 'lost' "$(lab_trace_line "$3" end .lost)"
-	[[ -z ${hang:-} ]] || row 'in setup meanwhile (most)' "$(lab_trace_line "$3" tick .in_setup | sort -n | tail -n 1)"
-	row 'pgdnstrace: most memory, MB' "$(calc "$storm_memory / 1024" %.1f)"
+	[[ -z ${hang:-} ]] || row 'hanging in DNS at the end' "$hanging" 'still there when the storm ended'
+	row 'pgdnstrace: resident memory, MB' "$(calc "$storm_memory / 1024" %.1f)"
 	row 'pgdnstrace: CPU, % of a core' "$4" 'with -o and the text view'
 }
 
@@ -66,26 +66,25 @@ hang_complete() {
 }
 
 # Backends in the lookup still carry the postmaster's own title.
-hang_count() {
-	local children pid count=0 line
+hang_pids() {
+	local children pid line
 	read -ra children <"/proc/$(lab_pg_pid pg15a)/task/$(lab_pg_pid pg15a)/children"
 	for pid in "${children[@]}"; do
-		read -rd '' line <"/proc/$pid/cmdline" || true
-		[[ $line == postgres:* ]] || ((count += 1))
+		{ read -rd '' line <"/proc/$pid/cmdline"; } 2>/dev/null || continue
+		[[ $line == postgres:* ]] || echo "$pid"
 	done
-	echo "$count"
+}
+
+hang_count() {
+	hang_pids | wc -l
 }
 
 hang_release() {
 	lab_pg_set pg15a 'log_hostname = off'
 	kill "$hang_pid" 2>/dev/null || true
+	wait "$hang_pid" 2>/dev/null || true
+	hang_pids | xargs -r kill -TERM 2>/dev/null || true
 	lab_resolver
-	local children pid line
-	read -ra children <"/proc/$(lab_pg_pid pg15a)/task/$(lab_pg_pid pg15a)/children"
-	for pid in "${children[@]}"; do
-		read -rd '' line <"/proc/$pid/cmdline" || true
-		[[ $line == postgres:* ]] || kill -TERM "$pid" 2>/dev/null || true
-	done
 }
 
 part_storm() {
