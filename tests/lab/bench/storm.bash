@@ -45,7 +45,7 @@ storm_rows() {
 	row 'lost' "$(lab_trace_line "$3" end .lost)"
 	[[ -z ${hang:-} ]] || row 'hanging in DNS at the end' "$hanging" 'still there when the storm ended'
 	row 'pgdnstrace: resident memory, MB' "$(calc "$storm_memory / 1024" %.1f)"
-	row 'pgdnstrace: CPU, % of a core' "$4" 'with -o and the text view'
+	row 'pgdnstrace: CPU, % of a core' "$4" 'with -o, text view'
 }
 
 # hang_hold COUNT: as many connections of client 9, whose name server does not answer. One process holds all.
@@ -90,7 +90,7 @@ hang_release() {
 part_storm() {
 	local hang=''
 	sql pg15a -c 'CREATE DATABASE storm'
-	storm "300 connections/s for ${storm_s}s" "$storm_s" -c 8 -R 300
+	storm "300 connections/s for $((storm_s / 3))s" $((storm_s / 3)) -c 8 -R 300
 	storm "64 clients at the full rate for ${storm_s}s" "$storm_s" -c 64 -j 2
 	hang=500
 	storm "The same while 500 connections hang in DNS" "$storm_s" -c 64 -j 2
