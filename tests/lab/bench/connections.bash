@@ -28,7 +28,7 @@ pair() {
 # half TOOL VERSION TRACED OTHER PAIRS COUNT: the tool stays attached all the while.
 half() {
 	local i=0 before=0 after=0
-	tool_start "$3" "$1" "$2"
+	tool_start "$3" "$1" "$2" || return 1
 	block "$3" 10
 	block "$4" 10
 	[[ -z $tool_pid ]] || before=$(tool_ticks)
@@ -48,8 +48,11 @@ compare() {
 	lab_say "PostgreSQL $version, $tool: $pairs pairs of 2 x $count connections"
 	: >"$LAB_DIR/pairs"
 	tool_used=0
-	half "$tool" "$version" "pg${version}a" "pg${version}b" $((pairs / 2)) "$count"
-	half "$tool" "$version" "pg${version}b" "pg${version}a" $((pairs - pairs / 2)) "$count"
+	half "$tool" "$version" "pg${version}a" "pg${version}b" $((pairs / 2)) "$count" &&
+		half "$tool" "$version" "pg${version}b" "pg${version}a" $((pairs - pairs / 2)) "$count" || {
+		printf '  %-2s %-16s did not start within a minute: not measured\n' "$version" "$tool"
+		return
+	}
 	read -ra time < <(awk '{ print $1 / $2 }' "$LAB_DIR/pairs" | median_ci)
 	read -ra cpu < <(awk '$4 { print $3 / $4 }' "$LAB_DIR/pairs" | median_ci)
 	printf '  %-2s %-16s %5s  %5s [%s, %s]  %5s  %s [%s, %s]  %5s\n' "$version" "$tool" \
@@ -79,8 +82,9 @@ part_connections() {
 	compare 'strace -f' 15 "$pairs" $((each / 3))
 	for tool in none pgdnstrace bpftrace log_connections; do compare "$tool" 18 "$pairs" "$each"; done
 	cat <<-END
-	  ms: median connection time, untraced. CPU: ms of the server's CPU a connection,
-	  untraced; its ratio is of the sums, the interval that of the pairs' median.
+	  none: two untraced servers, to show the noise. ms: median connection time,
+	  untraced. CPU: ms of the server's CPU a connection, untraced; its ratio is of
+	  the sums, the interval that of the pairs' median.
 	  tool: ms of CPU of the tool itself a connection.
 	END
 }

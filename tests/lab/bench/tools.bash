@@ -46,7 +46,14 @@ tool_run() {
 	"$@" >"$LAB_DIR/tool.out" 2>&1 3>&- &
 	tool_pid=$!
 	echo "$tool_pid" >"$LAB_DIR/tool.pid"
-	wait_for 60 tool_runs "$pattern" || { cat "$LAB_DIR/tool.out" >&2; return 1; }
+	wait_for 60 tool_runs "$pattern" || tool_failed
+}
+
+tool_failed() {
+	cat "$LAB_DIR/tool.out" >&2
+	wait_for 10 tool_gone TERM "$tool_pid" || kill -KILL "$tool_pid"
+	rm -f "$LAB_DIR/tool.pid"
+	return 1
 }
 
 tool_runs() {
