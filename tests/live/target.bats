@@ -117,6 +117,12 @@ own_server() {
 	[[ $stderr == *'No such file or directory'* ]]
 }
 
+@test "a postmaster.pid that is no file does not hold the tracer up" {
+	mkdir "$BATS_TEST_TMPDIR/fifo"
+	mkfifo "$BATS_TEST_TMPDIR/fifo/postmaster.pid"
+	run -4 timeout 20 "$LAB_ROOT/pgdnstrace" -D "$BATS_TEST_TMPDIR/fifo"
+}
+
 @test "a postmaster.pid that a dead server left is not believed" {
 	mkdir -p "$LAB_DIR/stale"
 	lab_pg_pid main >"$LAB_DIR/stale/postmaster.pid"

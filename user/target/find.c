@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,15 +246,15 @@ static bool directory_visit(struct target *t, void *context)
 static int pid_file_read(const char *pgdata)
 {
 	char path[PATH_TEXT_LEN], line[32] = "";
-	FILE *f;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/postmaster.pid", pgdata);
-	f = fopen(path, "re");
-	if (!f)
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* the folder is not ours: it may be a FIFO */
+	if (fd < 0)
 		return -errno;
-	if (!fgets(line, sizeof(line), f))
+	if (read(fd, line, sizeof(line) - 1) < 0)
 		line[0] = '\0';
-	fclose(f);
+	close(fd);
 	return atoi(line);
 }
 

@@ -16,8 +16,14 @@ static int namespace_open(const char *process, const char *name, struct stat *st
 
 	snprintf(path, sizeof(path), "/proc/%s/ns/%s", process, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, st))
+	if (fd < 0)
 		return -errno;
+	if (fstat(fd, st)) {
+		int err = -errno;
+
+		close(fd);
+		return err;
+	}
 	return fd;
 }
 
