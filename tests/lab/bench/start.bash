@@ -15,10 +15,10 @@ until_line() {
 	line_ms=$(calc "($(now_us) - $from) / 1000" %.0f)
 }
 
-# until_end SIGNAL: milliseconds from the signal to the end of the process; with a PATTERN: to that line.
+# until_end SIGNAL: milliseconds from the signal to the end of the process; with a PATTERN: to that line. ended_us is when it was sent.
 until_end() {
 	local from pattern=${2:-} line
-	from=$(now_us)
+	from=$(now_us) ended_us=$from
 	kill "-$1" "$line_pid"
 	if [[ -n $pattern ]]; then
 		while IFS= read -r line <&"$line_fd"; do [[ ! $line =~ $pattern ]] || break; done
@@ -58,9 +58,12 @@ part_start() {
 		sleep 0.5
 		until_end INT 'connections:'
 		ms[summary]+="$summary_ms " ms[ours_end]+="$end_ms "
+		wait_for 30 probes_gone pg15a
+		ms[ours_gone]+="$(calc "($(now_us) - $ended_us) / 1000" %.0f) "
 		until_line '"type":"conn"' "$ours" -q -o - -p "$pid"
 		ms[ours_first]+="$line_ms "
 		until_end INT
+		wait_for 30 probes_gone pg15a
 		until_line '^record' "${bpftrace_command[@]}" "$(bpftrace_file pg15a 15)"
 		ms[bt_first]+="$line_ms "
 		until_end TERM
@@ -72,7 +75,8 @@ part_start() {
 	row 'pgdnstrace: from start to attached' "$(of "${ms[ours]}")"
 	row 'pgdnstrace: from start to the first connection' "$(of "${ms[ours_first]}")" 'in the file'
 	row 'pgdnstrace: from SIGINT to the summary' "$(of "${ms[summary]}")"
-	row 'pgdnstrace: from SIGINT to its end' "$(of "${ms[ours_end]}")" 'probes are gone'
+	row 'pgdnstrace: from SIGINT to its end' "$(of "${ms[ours_end]}")"
+	row 'pgdnstrace: until its last probe is gone' "$(of "${ms[ours_gone]}")" 'a process of its own sees to it'
 	row 'bpftrace: from start to the first connection' "$(of "${ms[bt_first]}")"
 	row 'bpftrace: from SIGTERM to its end' "$(of "${ms[bt_end]}")"
 }

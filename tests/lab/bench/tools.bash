@@ -21,7 +21,10 @@ tool_start() {
 tool_stop() {
 	case $2 in
 	none) ;;
-	pgdnstrace*) lab_trace_stop INT ;;
+	pgdnstrace*)
+		lab_trace_stop INT
+		wait_for 30 probes_gone "$1"
+		;;
 	log_connections) lab_pg_set "$1" 'log_connections = off' 'log_disconnections = off' ;;
 	*)
 		wait_for 10 tool_gone TERM "$tool_pid" || kill -KILL "$tool_pid"
@@ -29,6 +32,11 @@ tool_stop() {
 		rm -f "$LAB_DIR/tool.pid" "$LAB_DIR/strace.out"
 		;;
 	esac
+}
+
+# probes_gone NAME: a process of the tracer's goes on detaching after its end.
+probes_gone() {
+	! pgrep -f "^$LAB_ROOT/pgdnstrace .*-p $(lab_pg_pid "$1")\$" >/dev/null
 }
 
 # tool_gone SIGNAL PID: told so until it is gone: bpftrace 0.17 now and then ignores a signal.
