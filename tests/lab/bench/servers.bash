@@ -82,3 +82,9 @@ bench_client() {
 reported() {
 	sed -nE "s/^$1(:| =) ([0-9.]+).*/\2/p" "$LAB_DIR/pgbench.out" | tail -n 1
 }
+
+# end_background PID: what a function started with & runs, and the shell that waits for it.
+end_background() {
+	pgrep -P "$1" | xargs -r kill 2>/dev/null || true
+	wait "$1" 2>/dev/null || true
+}

@@ -69,7 +69,7 @@ part_start() {
 		until_end TERM
 		ms[bt_end]+="$end_ms "
 	done
-	kill "$reconnect_pid" && wait "$reconnect_pid" 2>/dev/null || true
+	end_background "$reconnect_pid"
 	server_settle pg15a
 	head_line "Start and end, ms (medians of $turns)"
 	row 'pgdnstrace: from start to attached' "$(of "${ms[ours]}")"

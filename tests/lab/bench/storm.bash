@@ -81,8 +81,7 @@ hang_count() {
 
 hang_release() {
 	lab_pg_set pg15a 'log_hostname = off'
-	kill "$hang_pid" 2>/dev/null || true
-	wait "$hang_pid" 2>/dev/null || true
+	end_background "$hang_pid"
 	hang_pids | xargs -r kill -TERM 2>/dev/null || true
 	lab_resolver
 }
