@@ -50,12 +50,12 @@ compare() {
 	tool_used=0
 	half "$tool" "$version" "pg${version}a" "pg${version}b" $((pairs / 2)) "$count" &&
 		half "$tool" "$version" "pg${version}b" "pg${version}a" $((pairs - pairs / 2)) "$count" || {
-		printf '  %-2s %-16s did not start within a minute: not measured\n' "$version" "$tool"
+		printf '%-2s %-15s did not start within a minute: not measured\n' "$version" "$tool"
 		return
 	}
 	read -ra time < <(awk '{ print $1 / $2 }' "$LAB_DIR/pairs" | median_ci)
 	read -ra cpu < <(awk '$4 { print $3 / $4 }' "$LAB_DIR/pairs" | median_ci)
-	printf '  %-2s %-16s %5s  %5s [%s, %s]  %5s  %s [%s, %s]  %5s\n' "$version" "$tool" \
+	printf '%-2s %-15s %5s %5s [%s, %s] %5s %s [%s, %s] %5s\n' "$version" "$tool" \
 		"$(awk '{ print $2 }' "$LAB_DIR/pairs" | median %.2f)" "${time[@]}" \
 		"$(cpu_ms 4 "$count")" "$(cpu_sums)" "${cpu[1]}" "${cpu[2]}" "$(tool_ms $((pairs * count)))"
 }
@@ -76,7 +76,7 @@ tool_ms() {
 part_connections() {
 	local tool
 	head_line "Connection time and server CPU, traced : untraced ($pairs pairs a line, TCP, trust)"
-	printf '  %-19s %5s  %-22s %5s  %-22s %6s\n' '' ms 'ratio [95 %]' 'CPU' 'ratio [95 %]' tool
+	printf '%-18s %5s %-20s %5s %-20s %5s\n' '' ms 'ratio [95 %]' 'CPU' 'ratio [95 %]' tool
 	for tool in none pgdnstrace 'pgdnstrace -o' bpftrace; do compare "$tool" 15 "$pairs" "$each"; done
 	compare log_connections 15 "$pairs" "$each"
 	compare 'strace -f' 15 "$pairs" $((each / 3))

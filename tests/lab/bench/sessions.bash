@@ -24,12 +24,13 @@ runs_per_query() {
 	calc "($many - $few) / (1000 * $sessions)" %.4f
 }
 
+# rates TRACED OTHER PAIRS: queries a second of both, a line a pair.
 rates() {
 	local i=0 name rate=()
-	while ((i++ < pairs)); do
-		for name in $( ((i % 2)) && echo pg15a pg15b || echo pg15b pg15a); do
+	while ((i++ < $3)); do
+		for name in $( ((i % 2)) && echo "$1 $2" || echo "$2 $1"); do
 			queries "$name" "$transactions"
-			if [[ $name == pg15a ]]; then rate[0]=$(reported tps); else rate[1]=$(reported tps); fi
+			if [[ $name == "$1" ]]; then rate[0]=$(reported tps); else rate[1]=$(reported tps); fi
 		done
 		echo "${rate[@]}"
 	done
@@ -77,8 +78,11 @@ part_sessions() {
 	local name ratio rows=10 n=2000
 	lab_say 'established sessions'
 	for name in pg15a pg15b; do on "$name" 1 pgbench -i -q postgres >/dev/null 2>&1; done
+	tool_start pg15b pgdnstrace 15
+	rates pg15b pg15a $((pairs / 2)) >"$LAB_DIR/rates"
+	tool_stop pg15b pgdnstrace 15
 	lab_trace_start -q -p "$(lab_pg_pid pg15a)"
-	rates >"$LAB_DIR/rates"
+	rates pg15a pg15b $((pairs - pairs / 2)) >>"$LAB_DIR/rates"
 	read -ra ratio < <(awk '{ print $1 / $2 }' "$LAB_DIR/rates" | median_ci)
 	head_line "Established sessions (PostgreSQL 15, pgbench -S, $sessions sessions, $pairs pairs)"
 	row 'queries/s, traced : untraced' "${ratio[0]}" "[${ratio[1]}, ${ratio[2]}]"

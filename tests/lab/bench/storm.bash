@@ -43,7 +43,7 @@ storm_rows() {
 	row "made (the server's count of sessions)" "$2"
 	row 'told' "$(lab_trace_count "$3" '.outcome == "ready" and .database == "storm"')"
 	row 'lost' "$(lab_trace_line "$3" end .lost)"
-	[[ -z ${hang:-} ]] || row 'hanging in DNS at the end' "$hanging" 'still there when the storm ended'
+	[[ -z ${hang:-} ]] || row 'hanging in DNS at the end' "$hanging" 'when the storm ended'
 	row 'pgdnstrace: resident memory, MB' "$(calc "$storm_memory / 1024" %.1f)"
 	row 'pgdnstrace: CPU, % of a core' "$4" 'with -o, text view'
 }
