@@ -58,12 +58,12 @@ part_start() {
 		sleep 0.5
 		until_end INT 'connections:'
 		ms[summary]+="$summary_ms " ms[ours_end]+="$end_ms "
-		wait_for 30 probes_gone pg15a
+		wait_for 30 probes_gone
 		ms[ours_gone]+="$(calc "($(now_us) - $ended_us) / 1000" %.0f) "
 		until_line '"type":"conn"' "$ours" -q -o - -p "$pid"
 		ms[ours_first]+="$line_ms "
 		until_end INT
-		wait_for 30 probes_gone pg15a
+		wait_for 30 probes_gone
 		until_line '^record' "${bpftrace_command[@]}" "$(bpftrace_file pg15a 15)"
 		ms[bt_first]+="$line_ms "
 		until_end TERM
@@ -76,7 +76,7 @@ part_start() {
 	row 'pgdnstrace: from start to the first connection' "$(of "${ms[ours_first]}")" 'in the file'
 	row 'pgdnstrace: from SIGINT to the summary' "$(of "${ms[summary]}")"
 	row 'pgdnstrace: from SIGINT to its end' "$(of "${ms[ours_end]}")"
-	row 'pgdnstrace: until its last probe is gone' "$(of "${ms[ours_gone]}")" 'a process of its own sees to it'
+	row 'pgdnstrace: until its last probe is gone' "$(of "${ms[ours_gone]}")" 'behind its end'
 	row 'bpftrace: from start to the first connection' "$(of "${ms[bt_first]}")"
 	row 'bpftrace: from SIGTERM to its end' "$(of "${ms[bt_end]}")"
 }

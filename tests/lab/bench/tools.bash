@@ -23,7 +23,7 @@ tool_stop() {
 	none) ;;
 	pgdnstrace*)
 		lab_trace_stop INT
-		wait_for 30 probes_gone "$1"
+		wait_for 30 probes_gone
 		;;
 	log_connections) lab_pg_set "$1" 'log_connections = off' 'log_disconnections = off' ;;
 	*)
@@ -34,9 +34,9 @@ tool_stop() {
 	esac
 }
 
-# probes_gone NAME: a process of the tracer's goes on detaching after its end.
+# probes_gone: a process of the tracer's goes on detaching after its end; it has no command line any more.
 probes_gone() {
-	! pgrep -f "^$LAB_ROOT/pgdnstrace .*-p $(lab_pg_pid "$1")\$" >/dev/null
+	! pgrep -x pgdns-detach >/dev/null
 }
 
 # tool_gone SIGNAL PID: told so until it is gone: bpftrace 0.17 now and then ignores a signal.
