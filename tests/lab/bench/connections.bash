@@ -50,7 +50,7 @@ compare() {
 	tool_used=0
 	half "$tool" "$version" "pg${version}a" "pg${version}b" $((pairs / 2)) "$count" &&
 		half "$tool" "$version" "pg${version}b" "pg${version}a" $((pairs - pairs / 2)) "$count" || {
-		printf '%-2s %-15s did not start within a minute: not measured\n' "$version" "$tool"
+		printf '%-2s %-15s not measured: standard error says why\n' "$version" "$tool"
 		return
 	}
 	read -ra time < <(awk '{ print $1 / $2 }' "$LAB_DIR/pairs" | median_ci)

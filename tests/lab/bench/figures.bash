@@ -53,7 +53,7 @@ memory_kb() {
 
 # row TEXT VALUE [REMARK]: one line of the table.
 row() {
-	printf '  %-46s %10s  %s\n' "$1" "$2" "${3:-}" | sed 's/ *$//'
+	printf '  %-44s %8s  %s\n' "$1" "$2" "${3:-}" | sed 's/ *$//'
 }
 
 head_line() {

@@ -36,7 +36,7 @@ part_files() {
 	rm -f "$LAB_DIR/slice.out"
 	jq_s=$(seconds jq_by_client "$slice")
 	row 'jq, the same table by client' "$(per_second "$sliced" "$jq_s")" \
-		"$sliced of them: ${jq_s%??}s; all: about $(calc "$jq_s * 20" %.0f)s"
+		"on $sliced; all: ~$(calc "$jq_s * 20" %.0f)s"
 	row 'replay: most memory, MB' "$(replay_memory "$trace")"
 	rm -f "$trace" "$slice"
 }

@@ -24,15 +24,15 @@ part_memory() {
 	during=$(code_pages pg15a)
 	head_line "Memory of the server, $idle idle sessions (PostgreSQL 15)"
 	row 'private code pages before, kB in all' "${before% *}"
-	row 'while traced, kB in all' "${during% *}" 'sessions older than the tracer'
+	row 'while traced, kB in all' "${during% *}" 'older than the tracer'
 	row 'the same a session, kB' "$(calc "(${during% *} - ${before% *}) / ${during#* }" %.1f)"
 	lab_trace_stop INT
 	after=$(code_pages pg15a)
-	row 'after the tracer, kB in all' "${after% *}" 'goes with the sessions'
+	row 'after the tracer, kB in all' "${after% *}" 'go with sessions'
 	sessions_release pg15a
 	lab_trace_start -q -p "$(lab_pg_pid pg15a)"
 	sessions_hold pg15a "$idle"
-	row 'sessions begun while traced, kB of their own' "$(own_pages pg15a)" 'they share the first'
+	row 'begun while traced, kB of their own' "$(own_pages pg15a)" 'shared else'
 	lab_trace_stop INT
 	sessions_release pg15a
 }

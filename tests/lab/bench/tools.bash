@@ -34,9 +34,10 @@ tool_stop() {
 	esac
 }
 
-# probes_gone: a process of the tracer's goes on detaching after its end; it has no command line any more.
+# probes_gone: a process of the tracer's goes on detaching after its end; it has no command line any
+# more, but is in our process group, which tells it from other tracers'.
 probes_gone() {
-	! pgrep -x pgdns-detach >/dev/null
+	! pgrep -g 0 -x pgdns-detach >/dev/null
 }
 
 # tool_gone SIGNAL PID: told so until it is gone: bpftrace 0.17 now and then ignores a signal.
