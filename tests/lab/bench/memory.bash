@@ -28,11 +28,11 @@ part_memory() {
 	row 'the same a session, kB' "$(calc "(${during% *} - ${before% *}) / ${during#* }" %.1f)"
 	lab_trace_stop INT
 	after=$(code_pages pg15a)
-	row 'after the tracer, kB in all' "${after% *}" 'go with sessions'
+	row 'after the tracer, kB in all' "${after% *}" 'until sessions end'
 	sessions_release pg15a
 	lab_trace_start -q -p "$(lab_pg_pid pg15a)"
 	sessions_hold pg15a "$idle"
-	row 'begun while traced, kB of their own' "$(own_pages pg15a)" 'shared else'
+	row 'begun while traced, kB of their own' "$(own_pages pg15a)" 'the rest is shared'
 	lab_trace_stop INT
 	sessions_release pg15a
 }
