@@ -122,7 +122,7 @@ silent() {
 @test "a ready marker that never runs gives way to another, and nothing is told that was not seen" {
 	start_build alias EventTriggerOnLogin pg_logical_emit_message_text
 	connect 31
-	wait_for 10 grep -q 'EventTriggerOnLogin never runs' "$LAB_DIR/trace.err"
+	wait_for 30 grep -q 'from now on BeginReportingGUCOptions tells' "$LAB_DIR/trace.err"
 	lab_trace_wait_conns "$trace" 32
 	lab_reconnect 8 1 4
 	lab_trace_wait_conns "$trace" 37

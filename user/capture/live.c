@@ -196,6 +196,18 @@ static void give_up_clients(struct live *l)
 	l->skel->bss->lost[LOSS_UNMET] = __atomic_load_n(&l->skel->bss->unmet_clients, __ATOMIC_SEQ_CST);
 }
 
+/* Told once it is in place: what became ready before has no end that was seen. */
+static void replace_ready(struct live *l)
+{
+	enum probe ready = plan_ready(&l->plan);
+
+	if (live_attach_probe(l, ready))
+		log_warn("cannot probe the function that is tried instead: %s", strerror(errno));
+	else
+		log_info("from now on %s tells when a connection is ready",
+			 function_symbol(probe_function(ready)));
+}
+
 static void name_silent(struct live *l)
 {
 	if (!l->silent)
@@ -203,8 +215,8 @@ static void name_silent(struct live *l)
 	l->ready_was_silent |= l->silent >> plan_ready(&l->plan) & 1;
 	if (l->silent >> PROBE_GETNAMEINFO_ENTER & 1)
 		give_up_clients(l);
-	if (plan_silence(&l->plan, l->target, l->silent) && live_attach_probe(l, plan_ready(&l->plan)))
-		log_warn("cannot probe the function that is tried instead: %s", strerror(errno));
+	if (plan_silence(&l->plan, l->target, l->silent))
+		replace_ready(l);
 	l->silent = 0;
 }
 
