@@ -43,25 +43,44 @@ lab_trace_wait() {
 	return "$status"
 }
 
-# lab_trace_runs: how often the tracer's uprobe programs have run, those on libc's getaddrinfo
-# left out, which every client on the host hits too; needs lab_bpf_stats.
+# lab_trace_runs: how often the tracer's uprobe programs on the server's executable have run; those
+# on libraries are left out, which other processes of the host hit too. Needs lab_bpf_stats.
 lab_trace_runs() {
 	local ids
 	ids=$(cat "/proc/$(lab_trace_pid)/fdinfo"/* 2>/dev/null | awk '/^prog_id:/ { print $2 }' | jq -s 'unique')
 	"$(command -v bpftool || echo /usr/sbin/bpftool)" -j prog show | jq --argjson ids "$ids" '
-		[.[] | select(.type == "kprobe" and (.id | IN($ids[])) and (.name | test("getaddrinfo") | not)) |
-			.run_cnt // 0] | add'
+		[.[] | select(.type == "kprobe" and (.id | IN($ids[])) and
+			(.name | test("getaddrinfo|ldap|pam") | not)) | .run_cnt // 0] | add'
 }
 
-# lab_bpf_stats: have the kernel count program runs, until the end of the lab.
+# lab_bpf_stats: have the kernel count program runs, until the end of the lab. Labs side by side
+# share the setting: the first keeps what it was, the last puts it back.
 lab_bpf_stats() {
-	[[ -e $LAB_DIR/bpf_stats ]] || cp /proc/sys/kernel/bpf_stats_enabled "$LAB_DIR/bpf_stats"
-	echo 1 >/proc/sys/kernel/bpf_stats_enabled
+	lab_bpf_stats_locked enter
 }
 
 lab_bpf_stats_restore() {
-	[[ ! -e $LAB_DIR/bpf_stats ]] || cat "$LAB_DIR/bpf_stats" >/proc/sys/kernel/bpf_stats_enabled
+	[[ ! -e $lab_stats/${LAB_DIR##*/} ]] || lab_bpf_stats_locked leave
 }
+
+readonly lab_stats=/run/pgdnstrace-lab-stats
+
+lab_bpf_stats_locked() (
+	local setting=/proc/sys/kernel/bpf_stats_enabled
+	mkdir -p "$lab_stats"
+	exec 8<"$lab_stats"
+	flock 8
+	if [[ $1 == enter ]]; then
+		[[ -e $lab_stats/was ]] || cp "$setting" "$lab_stats/was"
+		touch "$lab_stats/${LAB_DIR##*/}"
+		echo 1 >"$setting"
+		return
+	fi
+	rm -f "$lab_stats/${LAB_DIR##*/}"
+	[[ $(ls "$lab_stats") == was ]] || return 0
+	cat "$lab_stats/was" >"$setting"
+	rm -f "$lab_stats/was"
+)
 
 # End every tracer that is still running.
 lab_trace_kill() {

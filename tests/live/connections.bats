@@ -4,7 +4,7 @@ setup_file() {
 	load ../lab/lab.bash
 	lab_begin
 	lab_dns_start
-	lab_pg_create main log_hostname=on
+	lab_pg_create main log_hostname=on autovacuum=off # a worker is two program runs
 	lab_pg_own_executable main
 	lab_pg_start main
 }
